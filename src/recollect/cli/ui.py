@@ -54,7 +54,7 @@ def command(
 
 def _export(workspace: Workspace, file: str, force: bool, as_json: bool) -> None:
     from recollect.overview.report import gather_report
-    from recollect.web.health import export_html
+    from recollect.web.export import export_html
 
     path = os.path.abspath(file)
     report = gather_report(workspace)

@@ -45,6 +45,7 @@ class Server:
                 loop="asyncio",
                 http=partial(Connection, Door(is_known)),  # pyright: ignore[reportArgumentType] (makes one)
                 log_config=None,
+                log_level="error",  # what strangers send, an upgrade for example, is no news
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,

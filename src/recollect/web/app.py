@@ -18,10 +18,10 @@ from starlette.staticfiles import StaticFiles
 from recollect.domain.secrets.detect import redact
 from recollect.errors import RecollectError, StoreError, UnknownMemory
 from recollect.sessions.state import state_of
-from recollect.web import health, map, memories, memory, preview, sessions, team, today
 from recollect.web.call import Call, fields_in
 from recollect.web.guard import TooLarge, changes_something, is_csrf_token
 from recollect.web.live import Live
+from recollect.web.pages import health, map, memories, memory, preview, sessions, team, today
 from recollect.web.render import HERE
 from recollect.web.site import Site
 

@@ -89,9 +89,13 @@ def serve() -> Iterator[Serve]:
 def visit(chromium: Browser, serve: Serve) -> Iterator[Callable[..., Page]]:
     """Opens a page of a world in a browser of its own, and fails the test for anything that its console says."""
     said: list[str] = []
+    expected = ["net::ERR_", "a status of 404", "a status of 422"]  # a server that ended, no such page, a refused form
     contexts: list[Any] = []
 
-    def opened(world: World, path: str = "/", *, served: Served | None = None, **options: Any) -> Page:
+    def opened(
+        world: World, path: str = "/", *, served: Served | None = None, refused: bool = False, **options: Any
+    ) -> Page:
+        expected.extend(["a status of 403"] if refused else [])
         served = served or serve(world)
         context = chromium.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
@@ -108,8 +112,6 @@ def visit(chromium: Browser, serve: Serve) -> Iterator[Callable[..., Page]]:
     yield opened
     for context in contexts:
         context.close()
-    # A server that ended, a refusal, a page that is not there.
-    expected = ("net::ERR_", "a status of 403", "a status of 404", "a status of 422")
     assert [line for line in said if not any(words in line for words in expected)] == []
 
 

@@ -119,6 +119,13 @@ def test_large_body_is_refused(caller: Caller) -> None:
     connection.close()
 
 
+def test_request_for_a_web_socket_is_answered_as_any_other_and_logs_nothing(caller: Caller) -> None:
+    assert caller.ask("/", Connection="Upgrade", Upgrade="websocket")[0] == 200
+    caller.served.process.terminate()
+    assert caller.served.process.stderr
+    assert caller.served.process.stderr.read() == ""
+
+
 def test_port_in_use_is_said(world: World, caller: Caller) -> None:
     done = world.run("ui", "--no-browser", "--port", caller.host.partition(":")[2])
     assert done.returncode == 1

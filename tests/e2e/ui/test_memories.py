@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 from tests.conftest import World
-from tests.e2e.ui.conftest import entry_of, ids_of, lived_world, ui_world
+from tests.e2e.ui.conftest import Serve, entry_of, ids_of, lived_world, ui_world
 
 from recollect.engine.engine import Engine
 
@@ -163,3 +163,14 @@ def test_ten_thousand_entries_are_paged_filtered_and_searched(tmp_path: Path, vi
     page.get_by_label("Origin", exact=True).select_option(label="any")
     page.get_by_role("searchbox").fill("number 4711")
     expect(page.locator("[data-row]").first).to_contain_text("number 4711", timeout=60_000)
+
+
+def test_search_after_the_server_has_ended_says_so(lived: World, visit: Visit, serve: Serve) -> None:
+    served = serve(lived)
+    page = visit(lived, "/memories", served=served)
+    expect(page.locator("html[data-state]")).to_have_count(1)
+    page.evaluate("dispatchEvent(new Event('pagehide'))")  # listens no more, so that only the search can tell
+    served.process.kill()
+    served.process.wait()
+    page.get_by_role("searchbox").fill("retry")
+    expect(page.locator("#ended")).to_be_visible()

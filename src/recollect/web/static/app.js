@@ -4,9 +4,24 @@
 const parser = new DOMParser();
 let asking = null; // the search that runs
 
-async function read(url, options) {
-  const response = await fetch(url, { credentials: "same-origin", ...options });
+export async function read(url, options) {
+  const response = await fetch(url, options);
   return [parser.parseFromString(await response.text(), "text/html"), response];
+}
+
+// Send fields. A server that was started again has another token: what was typed is sent once more with that one.
+export async function post(url, fields, options) {
+  fields.set("csrf", document.body.dataset.csrf);
+  const answer = await read(url, { ...options, method: "POST", body: fields });
+  if (answer[1].status !== 403) return answer;
+  const [page] = await read(location.href);
+  if (!page.body.dataset.csrf || page.body.dataset.csrf === document.body.dataset.csrf) return answer;
+  document.body.dataset.csrf = page.body.dataset.csrf;
+  return post(url, fields, options);
+}
+
+export function hasEnded(is = true) {
+  document.getElementById("ended").hidden = !is;
 }
 
 // Replace elements of this page by those with the same id in another document, unless they are the same.
@@ -74,6 +89,7 @@ async function refresh() {
       const [found, response] = await read(asked);
       if (asked !== location.href) isDue = true; // a search came between
       else if (response.ok) keepPlace(() => swap(found, "[data-live]"));
+      document.dispatchEvent(new Event("refreshed"));
       await new Promise((done) => setTimeout(done, 2000));
     }
   } finally {
@@ -82,21 +98,17 @@ async function refresh() {
 }
 
 function tell(sentence) {
-  const said = document.createElement("p");
-  said.textContent = sentence;
-  const notice = document.createElement("div");
-  notice.className = "notice error";
-  notice.append(said);
+  const notice = document.getElementById("refusal").content.cloneNode(true);
+  notice.querySelector("p").textContent = sentence;
   document.getElementById("notice").replaceChildren(notice);
 }
 
 async function send(form, submitter) {
   const fields = new URLSearchParams(new FormData(form, submitter));
-  fields.set("csrf", document.body.dataset.csrf);
   if (!fields.has("back")) fields.set("back", location.pathname + location.search);
   submitter?.setAttribute("aria-busy", "true");
   try {
-    const [found, response] = await read(form.getAttribute("action"), { method: "POST", body: fields });
+    const [found, response] = await post(form.getAttribute("action"), fields);
     if (!found.getElementById("main")) return tell(found.body.textContent); // no page but a refusal: nothing typed is lost
     const url = plain(response.url);
     if (response.redirected) {
@@ -110,7 +122,7 @@ async function send(form, submitter) {
     keepPlace(() => swap(found, "#main, #notice, #pages"));
     document.querySelector("[aria-invalid=true]")?.focus();
   } catch {
-    document.getElementById("ended").hidden = false;
+    hasEnded();
   } finally {
     submitter?.removeAttribute("aria-busy");
   }
@@ -120,16 +132,17 @@ async function search(form) {
   const fields = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
   const url = new URL(form.getAttribute("action"), location.href);
   const isPost = form.method === "post"; // what is typed stays out of the browser's history
-  if (isPost) fields.set("csrf", document.body.dataset.csrf);
-  else url.search = fields;
+  if (!isPost) url.search = fields;
   asking?.abort();
   asking = new AbortController();
   try {
-    const [found] = await read(url, { signal: asking.signal, ...(isPost && { method: "POST", body: fields }) });
+    const { signal } = asking;
+    const [found] = await (isPost ? post(url, fields, { signal }) : read(url, { signal }));
+    if (!found.getElementById("main")) return tell(found.body.textContent);
     swap(found, "#results, [data-load]");
     if (!isPost) history.replaceState(null, "", url);
   } catch (error) {
-    if (error.name !== "AbortError") throw error;
+    if (error.name !== "AbortError") hasEnded();
   }
 }
 
@@ -253,8 +266,8 @@ function listen() {
     state = event.data;
     document.documentElement.dataset.state = state;
   });
-  events.onopen = () => { document.getElementById("ended").hidden = true; };
-  events.onerror = () => { document.getElementById("ended").hidden = false; };
+  events.onopen = () => hasEnded(false);
+  events.onerror = () => hasEnded();
 }
 document.addEventListener("visibilitychange", listen);
 setInterval(() => document.hidden && fetch("/alive").catch(() => {}), 120000);

@@ -1,6 +1,8 @@
 // The map of entries: points on a canvas, moved and zoomed, selected with a lasso or by keys. What is selected is a list
 // under it, with the same actions as on the page of all memories.
 
+import { hasEnded, post, read } from "./app.js";
+
 const MOST_ZOOM = 60;
 const NEAR = 12; // how far in pixels the pointer may be from a point
 const MARGIN = 28;
@@ -30,13 +32,20 @@ class EntryMap {
   }
 
   async load() {
-    const response = await fetch(this.root.dataset.points, { credentials: "same-origin" });
+    const response = await fetch(this.root.dataset.points).catch(() => null);
+    if (!response) return hasEnded();
     if (!response.ok) {
       this.said.textContent = "The points could not be read. Reload the page; Health may tell why.";
       return;
     }
+    const before = this.points;
+    const chosen = new Set([...this.chosen].map((at) => before.ids[at]));
     this.points = await response.json();
-    this.said.textContent = this.points.said;
+    this.hideCard();
+    this.cards.clear();
+    this.chosen = new Set([...this.points.ids.keys()].filter((at) => chosen.has(this.points.ids[at])));
+    if (chosen.size !== this.chosen.size) this.choose(this.chosen);
+    this.tellCount();
     this.root.querySelector(".map-empty").hidden = this.points.ids.length > 0;
     const counts = this.points.categories.map(() => 0);
     for (const category of this.points.category) counts[category]++;
@@ -47,6 +56,11 @@ class EntryMap {
     this.group();
     this.resize();
     this.root.dataset.ready = "";
+  }
+
+  tellCount() {
+    const { size } = this.chosen;
+    this.said.textContent = size ? `${size} selected of ${this.points.said}` : this.points.said;
   }
 
   resize() {
@@ -197,19 +211,15 @@ class EntryMap {
     this.chosen = found;
     this.draw();
     this.root.querySelector("[data-do=clear]").disabled = !found.size;
-    const place = document.getElementById("selection");
+    this.tellCount();
     if (!found.size) {
-      place.replaceChildren();
-      this.said.textContent = this.points.said;
+      document.getElementById("selection").replaceChildren();
       return;
     }
-    this.said.textContent = `${found.size} selected of ${this.points.said}`;
     const fields = new URLSearchParams([...found].map((at) => ["id", this.points.ids[at]]));
-    fields.set("csrf", document.body.dataset.csrf);
     fields.set("project", this.root.dataset.project);
-    const response = await fetch("/map/selection", { method: "POST", body: fields, credentials: "same-origin" });
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    const fresh = page.getElementById("selection");
+    const [page] = await post("/map/selection", fields).catch(() => [hasEnded()]);
+    const fresh = page?.getElementById("selection");
     if (!fresh || this.chosen !== found) return;
     document.getElementById("selection").replaceWith(document.adoptNode(fresh));
     document.dispatchEvent(new Event("shown"));
@@ -247,8 +257,8 @@ class EntryMap {
   async showCard(at) {
     const id = this.points.ids[at];
     if (!this.cards.has(id)) {
-      const response = await fetch(`/map/card/${encodeURIComponent(id)}`, { credentials: "same-origin" });
-      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const [page] = await read(`/map/card/${encodeURIComponent(id)}`).catch(() => [hasEnded()]);
+      if (!page) return;
       this.cards.set(id, page.getElementById("card"));
     }
     const found = this.cards.get(id);
@@ -356,6 +366,7 @@ function begin() {
   if (root && shown?.root !== root) shown = new EntryMap(root);
 }
 document.addEventListener("shown", begin);
+document.addEventListener("refreshed", () => shown?.root.isConnected && shown.points && shown.load());
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog[open]")) return;
   if (event.key === "m") shown?.canvas.focus();

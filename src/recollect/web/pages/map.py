@@ -13,7 +13,7 @@ from recollect.recall.find import known_projects
 from recollect.web.call import Call
 
 _ALL = "all"
-_MOST_SHOWN = 200
+_MOST_SHOWN = 20
 
 
 def show(call: Call) -> Response:

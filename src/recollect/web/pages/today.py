@@ -15,7 +15,7 @@ from recollect.overview.inbox import ACCEPT, DISMISS, EDIT, MUTE, quick_items
 from recollect.overview.settle import Settled, keep_capture, settle
 from recollect.sessions.timeline import sessions_lately
 from recollect.web.call import Call
-from recollect.web.note_form import note_given, note_problems
+from recollect.web.pages.note_form import note_given, note_problems
 
 # The key of each way to settle an item.
 KEYS = {ACCEPT: "a", EDIT: "e", DISMISS: "x", MUTE: "m"}

@@ -1,4 +1,4 @@
-"""Health: what the doctor finds and can mend, growth, the time of hooks, the settings; and a report as a file."""
+"""Health: what the doctor finds and can mend, growth, the time of hooks, and the settings."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from markupsafe import Markup
 from starlette.responses import Response
 
 from recollect.config.settings import DEFAULT, Settings
@@ -17,12 +15,11 @@ from recollect.config.settings_keys import KEYS, Key, as_text
 from recollect.doctor.run import CHECKS, ERROR, OK, WARNING, Finding, examine, examine_each, repair
 from recollect.domain.text import counted
 from recollect.errors import InvalidSetting
-from recollect.overview.latency import HookTimes, latency
-from recollect.overview.report import Report
+from recollect.overview.latency import latency
 from recollect.plugin.change_setting import change_setting
-from recollect.sessions.stats import Stats, stats_of
+from recollect.sessions.stats import stats_of
 from recollect.web.call import Call
-from recollect.web.render import HERE, rendered
+from recollect.web.charts import charts_of
 
 _LEVELS = (ERROR, WARNING, OK)
 _GROUPS = {
@@ -32,37 +29,6 @@ _GROUPS = {
     "categories": "Categories",
     "": "Others",
 }
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A bar of a chart in percent of its height, a second one inside it, and what both say."""
-
-    label: str
-    height: float
-    inner: float
-    told: str
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart as bars, and the same as a table: each row begins with the label of its bar."""
-
-    name: str
-    title: str
-    summary: str
-    most: str  # the figure at the top of the scale
-    bars: list[Bar]
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-    @property
-    def is_empty(self) -> bool:
-        return not any(bar.height for bar in self.bars)
-
-    @property
-    def has_inner(self) -> bool:
-        return any(bar.inner for bar in self.bars)
 
 
 @dataclass(frozen=True)
@@ -143,62 +109,6 @@ def change(call: Call) -> Response:
     path = os.path.relpath(done.edit.path, workspace.project_root)
     more = [*done.warnings, *([done.news] if done.news else [])]
     return call.done(f"{name} is {as_text(done.edit.value)} now, by {path}.", more=more, undo=undo)
-
-
-def charts_of(stats: Stats, times: Sequence[HookTimes]) -> list[Chart]:
-    """Return the charts: tokens a day, new entries by week, and the times of each hook."""
-    given = sum(day.tokens for day in stats.days)
-    made = sum(week.entries for week in stats.growth)
-    return [
-        _chart(
-            "tokens",
-            "Tokens given a day",
-            f"About {given:,} tokens in the last {len(stats.days)} days, four characters each.",
-            ("Day", "Tokens", "Sessions"),
-            [(day.day, day.tokens, 0, day.sessions) for day in stats.days],
-        ),
-        _chart(
-            "growth",
-            "New entries by week",
-            f"{counted(made, 'entry', 'entries')} in {len(stats.growth)} weeks, {stats.total.entries:,} in all.",
-            ("Week from", "Entries"),
-            [(week.name, week.entries, 0) for week in stats.growth],
-        ),
-        *(_hook_chart(each) for each in times),
-    ]
-
-
-def export_html(report: Report) -> str:
-    """Return a page with all of a report that needs neither a server nor a script."""
-    with open(os.path.join(HERE, "static", "style.css"), encoding="utf-8") as file:
-        style = Markup(file.read())  # noqa: S704 (our own file)
-    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    charts = charts_of(report.stats, report.times)
-    return rendered("export.html", report=report, charts=charts, made=made, style=style)
-
-
-def _hook_chart(hook: HookTimes) -> Chart:
-    total = hook.total
-    return _chart(
-        f"hook-{total.name}",
-        f"Time of the hook {total.name}",
-        f"Half of {counted(total.count, 'call', 'calls')} took {total.median:,} ms or less, 95 % {total.most:,} ms or"
-        " less, without the start of Python.",
-        ("Day", "95 % within, ms", "Median, ms", "Calls"),
-        [(day.name, day.most, day.median, day.median, day.count) for day in hook.days],
-    )
-
-
-def _chart(name: str, title: str, summary: str, head: Sequence[str], rows: Sequence[tuple[str | int, ...]]) -> Chart:
-    """Return a chart of rows: a label, the height of the bar, that of the bar inside, and further cells."""
-    most = max((int(row[1]) for row in rows), default=0)
-    scale = 100 / most if most else 0.0
-    table = [[str(row[0]), f"{row[1]:,}", *(f"{cell:,}" for cell in row[3:])] for row in rows]
-    bars = [
-        Bar(str(row[0]), int(row[1]) * scale, int(row[2]) * scale, f"{row[0]}: {', '.join(cells[1:])}")
-        for row, cells in zip(rows, table, strict=True)
-    ]
-    return Chart(name, title, summary, f"{most:,}", bars, head, table)
 
 
 def _setting(settings: Settings, key: Key) -> Setting:

@@ -23,9 +23,9 @@ from recollect.overview.settle import Settled, confirmed, retired
 from recollect.recall.find import workspace_of_entry
 from recollect.sessions.given import START, kind_of, rows_of
 from recollect.web.call import Call
-from recollect.web.memories import bars
-from recollect.web.note_form import note_given, note_problems
-from recollect.web.sessions import bars as bars_of_line
+from recollect.web.pages.memories import bars
+from recollect.web.pages.note_form import note_given, note_problems
+from recollect.web.pages.sessions import bars as bars_of_line
 
 if TYPE_CHECKING:
     from recollect.domain.memory import Record
