@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from tests import postgres
 from tests.conftest import RECOLLECT
@@ -236,6 +237,24 @@ def test_a_server_that_sends_the_same_lines_for_ever_is_given_up(
     monkeypatch.undo()
     bob.sync()
     assert bob.lessons() == {JITTER: (1, "ann in team:backend")}
+
+
+@pytest.mark.parametrize("value", ["9" * 5_000, "[" * 5_000 + "]" * 5_000], ids=["digits", "depth"])
+def test_a_line_that_cannot_be_read_keeps_nobody_from_the_others(
+    team: Team, ann: Laptop, bob: Laptop, value: str
+) -> None:
+    body = f'{{"observed": "{"a" * 16}", "more": {value}}}'
+    line = f'[{{"id": "1700000000000-000000-abcdef01", "body": {body}}}]'
+    with psycopg.connect(team.url("bob")) as connection:  # with plain SQL, as any writer can
+        assert connection.execute("SELECT * FROM append_lines(%s, %s)", (BACKEND, line)).fetchall() == []
+    bob.share(JITTER)
+    bob.sync()
+
+    done = ann.sync()
+    assert done.pulled == 2
+    assert any("1 line was left out of team:backend" in each for each in done.warnings)
+    assert ann.lessons() == {JITTER: (1, "bob in team:backend")}
+    assert ann.sync().pulled == 0
 
 
 def test_an_exchange_without_anything_new_reads_no_file_of_pulled_lines_whole(
