@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from tests import postgres
 from tests.conftest import RECOLLECT
@@ -27,6 +28,7 @@ from recollect.errors import LockTimeout, StoreError
 from recollect.files.journal.kinds import OUTGOING
 from recollect.files.journal.log import append_lines, read_lines
 from recollect.files.team.lines import pulled_lines
+from recollect.store.postgres.team_log import PostgresTeamLog
 from recollect.team import say
 from recollect.team.exchange import SENDING, exchange_lock
 from recollect.team.join import look, status
@@ -219,6 +221,52 @@ def test_a_server_restored_from_an_older_backup_gets_what_it_lost(team: Team, an
     ann.sync()
     assert ann.lessons()[PAGES] == (1, "bob in team:backend")
     assert bob.sync().warnings == []
+
+
+def test_a_server_that_sends_the_same_lines_for_ever_is_given_up(
+    ann: Laptop, bob: Laptop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann.share(JITTER)
+    ann.sync()
+    read = PostgresTeamLog.read
+    monkeypatch.setattr(PostgresTeamLog, "read", lambda log, scope, _after, limit: read(log, scope, 0, limit))
+    with pytest.raises(StoreError, match="the log of team:backend on the server cannot be used"):
+        bob.sync()
+    assert bob.lines().count(b"\n") == 1
+
+    monkeypatch.undo()
+    bob.sync()
+    assert bob.lessons() == {JITTER: (1, "ann in team:backend")}
+
+
+@pytest.mark.parametrize("value", ["9" * 5_000, "[" * 5_000 + "]" * 5_000], ids=["digits", "depth"])
+def test_a_line_that_cannot_be_read_keeps_nobody_from_the_others(
+    team: Team, ann: Laptop, bob: Laptop, value: str
+) -> None:
+    body = f'{{"observed": "{"a" * 16}", "more": {value}}}'
+    line = f'[{{"id": "1700000000000-000000-abcdef01", "body": {body}}}]'
+    with psycopg.connect(team.url("bob")) as connection:  # with plain SQL, as any writer can
+        assert connection.execute("SELECT * FROM append_lines(%s, %s)", (BACKEND, line)).fetchall() == []
+    bob.share(JITTER)
+    bob.sync()
+
+    done = ann.sync()
+    assert done.pulled == 2
+    assert any("1 line was left out of team:backend" in each for each in done.warnings)
+    assert ann.lessons() == {JITTER: (1, "bob in team:backend")}
+    assert ann.sync().pulled == 0
+
+
+def test_an_exchange_without_anything_new_reads_no_file_of_pulled_lines_whole(
+    ann: Laptop, bob: Laptop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann.share(JITTER)
+    ann.sync()
+    bob.sync()
+    whole: list[str] = []
+    monkeypatch.setattr("recollect.files.team.lines.read_lines", lambda path, *_: whole.append(path))
+
+    assert (bob.sync().pulled, whole) == (0, [])
 
 
 def test_a_lost_or_cut_file_of_pulled_lines_is_pulled_again(ann: Laptop, bob: Laptop) -> None:

@@ -32,6 +32,9 @@ _BOOKKEEPING = (
 # Before the name of a scope, the path of the source that holds its lessons.
 SCOPE_SOURCE = "scope:"
 
+# The kinds of scopes, the nearest first.
+NEAREST_FIRST = ("personal", "project", "team", "organisation")
+
 # The line in the details of a shared lesson about who said it, and in which scope.
 _SAID_BY = "- Said by: "
 

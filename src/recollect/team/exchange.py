@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recollect.config import locations
 from recollect.config.workspace import Workspace
@@ -18,11 +18,11 @@ from recollect.domain.shared.line_ids import LineClock, milliseconds_of
 from recollect.domain.shared.lines import PERSONAL, TeamLine, kind_of_scope
 from recollect.domain.text import counted, utc_text
 from recollect.engine.engine import Engine
-from recollect.errors import StorageError, StoreError, TeamError
+from recollect.errors import InvalidEntry, StorageError, StoreError, TeamError
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_chosen, fingerprint, read_lines
 from recollect.files.locks import locked
-from recollect.files.team.lines import LOCK, append_pulled, last_seq, pulled_lines
+from recollect.files.team.lines import LOCK, append_pulled, bounded_body, last_pulled, refuse_unordered
 from recollect.files.team.state import JoinedScope, Outbox, RefusedLine, TeamState
 from recollect.store.open import open_team
 from recollect.store.team import TeamLog
@@ -125,6 +125,7 @@ class _Exchange:
         self._now = now
         self._result = Exchanged()
         self._server_ms = 0
+        self._sent: set[str] = set()  # the ids of the lines of this machine that were just sent
 
     def run(self, again: bool) -> Exchanged:
         self._meet(again)
@@ -181,48 +182,67 @@ class _Exchange:
 
     def _pull(self) -> None:
         state = joined_team(self._store)
-        begun = {scope: self._place(scope) for scope in state.scopes}
-        total = sum(max(0, scope.last_seq - begun[name]) for name, scope in state.scopes.items())
-        done, latest = 0, ""
-        for scope, after in begun.items():
-            place = after
-            while lines := self._log.read(scope, place, _PULLED_AT_ONCE):
+        begun = {scope: last_pulled(locations.team_lines(self._store, scope)) for scope in state.scopes}
+        total = sum(scope.last_seq - _place(begun[name]) for name, scope in state.scopes.items())
+        done = 0
+        for scope, last in begun.items():
+            for lines in self._portions(scope, last):
                 append_pulled(locations.team_lines(self._store, scope), lines)
-                place = lines[-1].seq
-                latest = max(latest, *(line.id for line in lines))
+                self._see(lines)
                 done += len(lines)
                 self._progress(PULLING, done, max(done, total))
                 if kind_of_scope(scope) == PERSONAL:
                     self._take_home(lines, state.user)
-        if done:
-            self._result.pulled += done
+        self._result.pulled += done
 
-            def seen(state: TeamState) -> None:
-                clock = clock_of(state)
-                clock.merge(latest, self._server_ms + 2 * _AHEAD)
-                state.clock = clock.last
+    def _portions(self, scope: str, last: TeamLine | None) -> Iterator[list[TeamLine]]:
+        """Yield the lines of a scope after the last one pulled. If the server has another one there, begin anew."""
+        if last:
+            found = self._read(scope, last.seq - 1, _PULLED_AT_ONCE + 1)
+            if found and found[0].id == last.id:
+                if found[1:]:
+                    yield found[1:]
+                if len(found) <= _PULLED_AT_ONCE:
+                    return
+                last = found[-1]
+            else:
+                self._begin_anew(scope)
+                last = None
+        while lines := self._read(scope, _place(last), _PULLED_AT_ONCE):
+            yield lines
+            last = lines[-1]
 
-            update_team(self._store, seen)
+    def _read(self, scope: str, after: int, limit: int) -> list[TeamLine]:
+        lines = [replace(line, body=bounded_body(line.body)) for line in self._log.read(scope, after, limit)]
+        try:
+            refuse_unordered(lines, after)
+        except InvalidEntry as error:
+            raise StoreError(f"the log of {scope} on the server cannot be used: {error}; ask its admin") from error
+        return lines
 
-    def _place(self, scope: str) -> int:
-        """Return the place up to which a scope was pulled. If the server has another line there, begin anew."""
-        path = locations.team_lines(self._store, scope)
-        place = last_seq(path)
-        if not place:
-            return 0
-        there = self._log.read(scope, place - 1, 1)
-        if there and there[0].id in {line.id for line in pulled_lines(path)[0] if line.seq == place}:
-            return place
-        # The server was restored from a backup, or is another one: what it has lost may be here alone.
-        _remove(path)
-        update_team(self._store, _begin_anew)
+    def _begin_anew(self, scope: str) -> None:
+        """Pull a log again: the server was restored, or is another one. What it has lost may be here alone."""
+        _remove(locations.team_lines(self._store, scope))
+        update_team(self._store, _send_again)
         told = f"the log of {scope} on the server is not the one that was pulled before, perhaps it was restored"
         self._result.warnings.append(f"{told}; it is pulled anew, and your own lines are sent again")
-        return 0
+
+    def _see(self, lines: Sequence[TeamLine]) -> None:
+        """Let this machine's clock be later than lines, but for those that claim a time to come."""
+        latest = self._server_ms + 2 * _AHEAD
+
+        def seen(state: TeamState) -> None:
+            clock = clock_of(state)
+            for line in lines:
+                clock.merge(line.id, latest)
+            state.clock = clock.last
+
+        update_team(self._store, seen)
 
     def _take_home(self, lines: Sequence[TeamLine], user: str) -> None:
         """Append lines of the user's other machines to the journal, each once."""
-        own = [line for line in (own_line(each, user) for each in lines) if line]
+        others = (line for line in lines if line.id not in self._sent)
+        own = [line for line in (own_line(each, user) for each in others) if line]
 
         def unknown() -> list[dict[str, object]]:
             renamed = joined_team(self._store).renamed
@@ -270,6 +290,7 @@ class _Exchange:
         for scope, some in by_scope.items():
             if scope in known:
                 refused |= {(scope, each.id): each.reason for each in self._log.append(scope, some)}
+                self._sent.update(line.id for line in some)
             else:
                 refused |= {(scope, line.id): f"you are no member of {scope}" for line in some}
         at = utc_text(time.gmtime(self._now()))
@@ -294,12 +315,12 @@ class _Exchange:
             return list(lines)
 
         def rename(state: TeamState) -> dict[str, str]:
-            clock = LineClock(state.machine, max(state.renamed.values(), default=""))
+            given = [*state.renamed.values(), *([state.clock] if milliseconds_of(state.clock) <= latest else [])]
+            clock = LineClock(state.machine, max(given, default=""))
             for id in ahead:
                 if id not in state.renamed:
                     state.renamed[id] = clock.next_id(self._server_ms)
-            if milliseconds_of(state.clock) > latest:
-                state.clock = clock.last
+            state.clock = clock.last
             return state.renamed
 
         renamed = update_team(self._store, rename)
@@ -314,8 +335,12 @@ class _Exchange:
         update_team(self._store, sent)
 
 
-def _begin_anew(state: TeamState) -> None:
+def _send_again(state: TeamState) -> None:
     state.outbox = Outbox()
+
+
+def _place(line: TeamLine | None) -> int:
+    return line.seq if line else 0
 
 
 def _remove(path: str) -> None:

@@ -20,7 +20,7 @@ from recollect.engine.engine import Engine
 from recollect.errors import StorageError, StoreError, TeamError
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_lines
-from recollect.files.team.lines import last_seq
+from recollect.files.team.lines import last_pulled
 from recollect.files.team.state import JoinedScope, RefusedLine, TeamState, change_state
 from recollect.store.open import open_team, prepare_team
 from recollect.store.team import TeamGroups, TeamLog
@@ -274,14 +274,14 @@ def _scope_status(global_store: str, state: TeamState, name: str, is_shown: bool
     scope = state.scopes[name]
     lines = lines_in(global_store, name)
     found = fold_lessons(lines, curated=scope.curated)
-    place = last_seq(locations.team_lines(global_store, name))
+    last = last_pulled(locations.team_lines(global_store, name))
     active = sum(not lesson.is_retired for lesson in found.lessons)
     return ScopeStatus(
         name,
         scope.role,
         scope.curated,
         len({line.id for line in lines}),
-        max(0, scope.last_seq - place),
+        max(0, scope.last_seq - (last.seq if last else 0)),
         active,
         len(found.awaiting),
         state.links.get(name, "") if is_shown else "",

@@ -187,6 +187,19 @@ def test_a_broken_state_is_reported_and_changes_nothing(world: World, engine: En
     assert texts(engine) == {JITTER: 1}
 
 
+def test_of_one_text_in_two_scopes_the_nearest_describes_it_whichever_came_first(world: World, engine: Engine) -> None:
+    join(world, team_backend=False, organisation_acme=False)
+    for scopes in (("organisation:acme", "team:backend"), ("team:backend", "organisation:acme")):
+        for scope in scopes:
+            pull(world, lesson(JITTER), scope=scope)
+            sync_scopes(engine.store, str(world.store))
+        (found,) = engine.store.entries([content_hash(JITTER)])
+        assert found.said_by == "bob in team:backend"
+        for scope in scopes:
+            os.unlink(locations.team_lines(str(world.store), scope))
+        sync_scopes(engine.store, str(world.store))
+
+
 steps = st.lists(
     st.one_of(
         st.builds(lambda n: lesson(f"Lesson number {n}."), st.integers(0, 3)),

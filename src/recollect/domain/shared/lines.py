@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-# The kinds of scopes, the nearest first.
-PERSONAL, PROJECT, TEAM, ORGANISATION = SCOPE_KINDS = ("personal", "project", "team", "organisation")
+from recollect.domain.stored import NEAREST_FIRST
+
+PERSONAL, PROJECT, TEAM, ORGANISATION = SCOPE_KINDS = NEAREST_FIRST
 
 # The roles of members, each with the rights of those before it.
 READER, WRITER, CURATOR, ADMIN = ROLES = ("reader", "writer", "curator", "admin")

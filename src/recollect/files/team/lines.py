@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
@@ -12,11 +12,15 @@ from recollect.domain.shared.line_ids import is_line_id
 from recollect.domain.shared.lines import TeamLine, is_scope
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.journal.kinds import Kind
-from recollect.files.journal.log import append_lines, read_lines
+from recollect.files.journal.log import LONGEST_LINE, append_lines, read_lines
 from recollect.files.textfile import open_regular
 
 # In bytes: more than a line takes, with its body at its largest.
 _TAIL = 1024 * 1024
+
+# In characters: a quarter of the longest line that can be read, as a character may take four bytes.
+_MAX_CHARS = LONGEST_LINE // 4
+_DEEPEST = 20  # levels of a body
 
 
 def _parse(line: dict[str, Any]) -> TeamLine:
@@ -51,6 +55,33 @@ def append_pulled(path: str, lines: Sequence[TeamLine]) -> None:
     append_lines(path, PULLED, lines)
 
 
+def refuse_unordered(lines: Sequence[TeamLine], after: int) -> None:
+    """Raise InvalidEntry unless lines from a server can be kept: with an id, small enough, each after the one before.
+
+    Others would be asked for again and again, or could not be read from their file.
+    """
+    place = after
+    for line in lines:
+        if not is_line_id(line.id) or type(line.seq) is not int or line.seq <= place:
+            raise InvalidEntry(f"the line after place {place} is none")
+        place = line.seq
+        if len(_write(line)) > _MAX_CHARS:
+            raise InvalidEntry(f"the line at place {place} is too large")
+
+
+def bounded_body(body: object) -> Mapping[str, Any]:
+    """Return the body of a line; an empty one if it is no object, or nested so deeply that reading it may fail."""
+    is_usable = isinstance(body, Mapping) and _is_shallow(cast("object", body), _DEEPEST)
+    return cast("Mapping[str, Any]", body) if is_usable else {}
+
+
+def _is_shallow(value: object, most: int) -> bool:
+    if not isinstance(value, Mapping | list | tuple):
+        return True
+    inner = cast("Iterable[object]", value.values() if isinstance(value, Mapping) else value)
+    return most > 0 and all(_is_shallow(each, most - 1) for each in inner)
+
+
 def pulled_lines(path: str, start: int = 0) -> tuple[list[TeamLine], int, list[str]]:
     """Return the valid lines of a file from an offset on, the offset of their end, and warnings.
 
@@ -61,8 +92,8 @@ def pulled_lines(path: str, start: int = 0) -> tuple[list[TeamLine], int, list[s
     return _valid(found.lines), found.end, found.problems
 
 
-def last_seq(path: str) -> int:
-    """Return the place of the last line pulled; 0 if there is none.
+def last_pulled(path: str) -> TeamLine | None:
+    """Return the last line pulled; None if there is none. Only the end of the file is read.
 
     Raises:
         StorageError: the file cannot be read.
@@ -72,15 +103,15 @@ def last_seq(path: str) -> int:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
             data = file.read(_TAIL)
     except FileNotFoundError:
-        return 0
+        return None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     for text in reversed(data.split(b"\n")[:-1]):  # what follows the last line feed was never finished
         with suppress(ValueError, RecursionError):
             line: Any = json.loads(text)
             if found := _valid([line]):
-                return found[0].seq
-    return 0
+                return found[0]
+    return None
 
 
 def _valid(lines: Iterable[Any]) -> list[TeamLine]:

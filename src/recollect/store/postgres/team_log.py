@@ -6,9 +6,10 @@ import json
 import re
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from recollect.domain.shared.lines import ROLES, Refusal, TeamLine, TeamScope
 from recollect.errors import StoreError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _UTC = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
 
-_LINE = f"l.id, l.body, l.seq, l.author, l.role, {_UTC.format('l.received')}"
+_LINE = f"l.id, l.body::text, l.seq, l.author, l.role, {_UTC.format('l.received')}"
 
 # Lines sent at once, and their characters, so that no statement takes long.
 _PORTION = 500
@@ -194,9 +195,21 @@ def _checked(role: str) -> str:
 
 def _lines_of(rows: Sequence[Sequence[Any]]) -> list[TeamLine]:
     return [
-        TeamLine(id, body, seq=seq, author=author, role=role, received=received)
+        TeamLine(id, _body_of(body), seq=seq, author=author, role=role, received=received)
         for id, body, seq, author, role, received in rows
     ]
+
+
+def _body_of(text: str) -> dict[str, Any]:
+    """Return the body of a line; an empty one if it cannot be read.
+
+    Any writer can store a number of so many digits, or lists so deeply nested, that Python refuses to read them.
+    """
+    with suppress(ValueError, RecursionError):
+        body: Any = json.loads(text)
+        if isinstance(body, dict):
+            return cast("dict[str, Any]", body)
+    return {}
 
 
 def _hash(token: str) -> str:

@@ -8,6 +8,7 @@ from recollect.domain.ranking.trust import TEAM, more_trusted, origin_of
 from recollect.domain.stored import (
     APART,
     MERGED,
+    NEAREST_FIRST,
     RETIRED,
     SCOPE_SOURCE,
     Anchor,
@@ -47,6 +48,16 @@ if TYPE_CHECKING:
 
 # The condition for a source `s` to hold the lessons of a shared scope.
 _SHARED = f"substr(s.path, 1, {len(SCOPE_SOURCE)}) = '{SCOPE_SOURCE}'"
+
+# How near the scope of a source `s` is: what is nearer describes an entry that several have.
+_NEARNESS = (
+    "CASE "
+    + " ".join(
+        f"WHEN substr(s.path, 1, {len(SCOPE_SOURCE + kind)}) = '{SCOPE_SOURCE}{kind}' THEN {place}"
+        for place, kind in enumerate(NEAREST_FIRST)
+    )
+    + f" ELSE {len(NEAREST_FIRST)} END"
+)
 
 # The condition for a source `s` to state how often its entries were observed, instead of having a line for each time.
 _STATES = f"(s.kind = 'bank' OR s.hash = '{STATED}')"
@@ -383,8 +394,10 @@ class SqlSources:
             " count(CASE WHEN o.project NOT IN ('', this.project) THEN 1 END),"
             f" coalesce(max(CASE WHEN {other} AND s.hash = this.stated THEN {observed} END), 0),"
             f" coalesce(sum(CASE WHEN NOT {other} AND o.project = this.project THEN {observed} END), 0),"
-            f" count(CASE WHEN {other} AND {_SHARED} AND s.path < this.path THEN 1 END)"
-            " FROM (SELECT ? AS stated, ? AS source, ? AS project, ? AS path) this"
+            f" count(CASE WHEN {other} AND {_SHARED}"
+            f" AND ({_NEARNESS} < this.nearness OR ({_NEARNESS} = this.nearness AND s.path < this.path)) THEN 1 END)"
+            " FROM (SELECT ? AS stated, ? AS source, ? AS project, s.path AS path,"
+            f" {_NEARNESS} AS nearness FROM (SELECT ? AS path) s) this"
             f" CROSS JOIN (SELECT source, CASE WHEN {is_once('project')} THEN '' ELSE project END AS project,"
             " observation_count FROM origins WHERE entry = ?) o JOIN sources s ON s.number = o.source",
             (STATED, source_number, source.project, source.path, number),
