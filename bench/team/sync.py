@@ -3,9 +3,9 @@
     python -m bench.team.sync FOLDER... [--lines 10000] [--under FOLDER]
 
 FOLDERs are those of bench/retrieval (BEIR): lessons are made of their texts. One laptop shares as many lessons and
-sends them, a second one that has joined pulls and stores them, both as `recollect team sync` does. Then each sends one
-more line to the other, several times. Times are ratios to a bare SELECT 1 on the connection of the exchange, asked
-after each portion. The server and both laptops are removed again.
+sends them, a second one that has joined pulls and stores them, both as `recollect team sync` does. Then the second one
+exchanges with nothing new, and each sends one more line to the other, several times. Times are ratios to a bare
+SELECT 1 on the connection of the exchange, asked after each portion. The server and both laptops are removed again.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ def main() -> None:
         print(table(options.lines, synced(ann, sent=options.lines), synced(bob, sent=0, pulled=options.lines)))
         if len(bob.lessons()) != options.lines:
             raise SystemExit("not every lesson was stored")
+        print(f"\n{nothing_new(bob)}")
         print(f"\n{one_more(ann, bob, lessons)}\n{one_more(bob, ann, lessons)}")
 
 
@@ -139,6 +140,17 @@ def table(lines: int, sender: Synced, receiver: Synced) -> str:
     told.append("| --- | ---: | ---: |")
     told += [f"| {name} | {seconds / lines / one:.1f} | {lines / seconds:,.0f} |" for name, seconds in rows.items()]
     return "\n".join(told)
+
+
+def nothing_new(laptop: Laptop) -> str:
+    """Return a sentence about exchanges with nothing to send or to pull."""
+    with open_team(laptop.url) as log:
+        one = statistics.median([timed(lambda: select_one(log)) for _ in range(10 * ASKED)])
+    took = statistics.median([timed(laptop.sync) for _ in range(TIMES)])
+    opened = statistics.median([timed(lambda: open_team(laptop.url).close()) for _ in range(TIMES)])
+    return (
+        f"Nothing new, times a SELECT 1 ({one * 1000:.2f} ms): {took / one:,.0f}, of which {opened / one:,.0f} connect."
+    )
 
 
 def one_more(sender: Laptop, receiver: Laptop, lessons: Iterator[dict[str, Any]]) -> str:

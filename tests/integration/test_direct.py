@@ -105,6 +105,18 @@ def test_lesson_of_a_writer_in_a_curated_scope_waits_and_says_so(world: World, t
     assert "Retry with jitter" not in world.run("search", "gateway", **bob).stdout
 
 
+def test_scope_that_becomes_curated_hides_what_nobody_has_approved_and_shows_it_again(world: World, team: Team) -> None:
+    bob, own = there(team, "bob"), there(team, "bob", "personal")
+    upsert(world, bob)
+    for curated in (True, False):
+        with team.log("ann") as ann:
+            ann.set_curated(BACKEND, curated=curated)
+        for variables in (bob, own):  # the scope that is written to, and another one that is read
+            found = world.run("search", "gateway", **variables).stdout
+            assert ("Retry with jitter" in found) != curated
+    assert kinds(team) == [("bob", "shared")]
+
+
 def test_personal_scope_is_ones_own(world: World, team: Team) -> None:
     upsert(world, there(team, "bob", "personal"))
     assert kinds(team, "personal:bob") == [("bob", "shared")]

@@ -16,7 +16,7 @@ from typing import Any
 from recollect.domain.shared.acting import Acting
 from recollect.domain.shared.fold import hash_of
 from recollect.domain.shared.line_ids import LineClock
-from recollect.domain.shared.lines import WRITER, TeamLine, can
+from recollect.domain.shared.lines import WRITER, TeamLine, TeamScope, can
 from recollect.domain.stored import SCOPE_SOURCE
 from recollect.domain.text import few
 from recollect.engine.embed import embed_pending
@@ -36,7 +36,11 @@ _AHEAD = 600_000
 # In seconds: the time for the vectors of another scope's entries, each time that it has new lines.
 _EMBEDDING = 1.0
 
-_seen: dict[tuple[str, str], int] = {}  # by store and scope: the last line that this process has seen in entries
+# The hash of a source: how the lines were read of which its entries were made.
+_CURATED, _OPEN = "curated", "open"
+
+# By store and scope: the rule and the last line that this process has seen in entries.
+_seen: dict[tuple[str, str], tuple[str, int]] = {}
 _clock = LineClock(secrets.token_hex(4))
 _telling = threading.Lock()
 
@@ -81,49 +85,58 @@ def catch_up(engine: Engine) -> list[str]:
     Raises:
         StoreError: the server cannot be used.
     """
-    return _catch_up(engine, write_scope(engine))
+    return _catch_up_own(engine, _team(engine).scopes())
 
 
-def _catch_up(engine: Engine, scope: str) -> list[str]:
+def _catch_up_own(engine: Engine, scopes: Sequence[TeamScope]) -> list[str]:
+    own = write_scope(engine)
+    return _catch_up(engine, own, next((_rule(each) for each in scopes if each.name == own), _OPEN))
+
+
+def _catch_up(engine: Engine, scope: str, rule: str) -> list[str]:
+    """Make entries of new lines; of all lines, if the scope was made curated meanwhile, or is no more."""
     store, team, path = engine.store, _team(engine), SCOPE_SOURCE + scope
     problems: list[str] = []
-    while not store.read_only and team.read(scope, _read_until(engine, path), 1):
+    while not store.read_only and team.read(scope, _read_until(engine, path, rule), 1):
         with store.writing():
-            lines = team.read(scope, _read_until(engine, path), _PORTION)
+            lines = team.read(scope, _read_until(engine, path, rule), _PORTION)
             if not lines:
                 break  # another process was quicker
-            problems += _take(engine, scope, lines)
+            problems += _take(engine, scope, rule, lines)
     return [f"{scope}: a line was left out: {problem}" for problem in few(problems, _NAMED)]
 
 
 def caught_up(engine: Engine) -> list[str]:
     """Make entries of new lines before a search, and return warnings. A failure costs only the newest lines."""
     try:
-        return [*catch_up(engine), *_catch_up_others(engine)]
+        scopes = _team(engine).scopes()
+        return [*_catch_up_own(engine, scopes), *_catch_up_others(engine, scopes)]
     except StoreError as error:
         return [f"the newest lessons may not be found: {error}"]
 
 
-def _catch_up_others(engine: Engine) -> list[str]:
+def _catch_up_others(engine: Engine, scopes: Sequence[TeamScope]) -> list[str]:
     """Catch up the other scopes that are read, as far as this user may write there.
 
     Laptops send lines and make no entries on the server. Without this, a scope that nobody writes to directly would
     stay empty there.
     """
-    store, team, acting = engine.store, _team(engine), engine.workspace.acting
+    store, acting = engine.store, engine.workspace.acting
     own, warnings = write_scope(engine), list[str]()
-    for each in team.scopes():
+    for each in scopes:
         key = (engine.workspace.store_place, each.name)
         is_read = not acting or not acting.read or each.name in acting.read
-        if each.name == own or not is_read or not can(each.role, WRITER) or each.last_seq <= _seen.get(key, 0):
+        rule, seen = _seen.get(key, (_rule(each), 0))
+        is_seen = each.last_seq <= seen and rule == _rule(each)
+        if each.name == own or not is_read or not can(each.role, WRITER) or is_seen:
             continue
         store.act_as(replace(acting or Acting(""), scope=each.name))
         try:
-            warnings += _catch_up(engine, each.name)
+            warnings += _catch_up(engine, each.name, _rule(each))
             warnings += embed_pending(engine, seconds=_EMBEDDING).warnings
         finally:
             store.act_as(acting)
-        _seen[key] = each.last_seq
+        _seen[key] = _rule(each), each.last_seq
     return warnings
 
 
@@ -146,26 +159,26 @@ def is_told(engine: Engine, id: str) -> bool:
     return bool(_team(engine).related(write_scope(engine), [id]))
 
 
-def _take(engine: Engine, scope: str, new: Sequence[TeamLine]) -> Iterable[str]:
+def _take(engine: Engine, scope: str, rule: str, new: Sequence[TeamLine]) -> Iterable[str]:
     """Make entries of lines, with all others about the same lessons; return what is wrong with them."""
     team = _team(engine)
     related = team.related(scope, list(dict.fromkeys(filter(None, map(hash_of, new)))))
-    found = fold_lessons(related, curated=_is_curated(engine, scope))
+    found = fold_lessons(related, curated=rule == _CURATED)
     entries = entries_of(found, scope, engine.labels())
     gone = {hash_of(line) for line in related} - {entry.id for entry in entries} - {""}
-    source = Source(SCOPE_SOURCE + scope, BANK, offset=new[-1].seq)
+    source = Source(SCOPE_SOURCE + scope, BANK, hash=rule, offset=new[-1].seq)
     engine.store.put(source, entries, anew=False, without=gone)
     ids = {line.id for line in new}
     return [problem for id, problem in found.problems.items() if id in ids]
 
 
-def _is_curated(engine: Engine, scope: str) -> bool:
-    return any(each.curated for each in _team(engine).scopes() if each.name == scope)
+def _rule(scope: TeamScope) -> str:
+    return _CURATED if scope.curated else _OPEN
 
 
-def _read_until(engine: Engine, path: str) -> int:
+def _read_until(engine: Engine, path: str, rule: str) -> int:
     source = engine.store.sources(BANK).get(path)
-    return source.offset if source else 0
+    return source.offset if source and source.hash == rule else 0
 
 
 def _team(engine: Engine) -> TeamLog:

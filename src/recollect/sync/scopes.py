@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterable, Sequence
 
 from recollect.config import locations
-from recollect.domain.shared.fold import Folded, SharedLesson, fold, hash_of, related
+from recollect.domain.shared.fold import Folded, SharedLesson, fold, hash_of
 from recollect.domain.shared.line_ids import line_id, time_of
 from recollect.domain.shared.lines import PERSONAL, PROJECT, TeamLine, kind_of_scope
 from recollect.domain.stored import SCOPE_SOURCE, StoredEntry, said_by_line
 from recollect.domain.text import counted, cut, few, one_line
 from recollect.errors import StorageError
 from recollect.files.journal.log import fingerprint
-from recollect.files.team.lines import pulled_lines
+from recollect.files.team.lines import lines_about, pulled_lines
 from recollect.files.team.state import TeamState, read_state
 from recollect.keywords.base import Labeller
 from recollect.store.base import Store
@@ -92,7 +92,9 @@ def _sync_scope(  # noqa: PLR0917 (one step of the loop above)
     is_same = known is not None and known.hash.startswith(rule) and known.project == project
     if known and is_same and (known.size, known.modified) == (status.st_size, status.st_mtime_ns):
         return []
-    lines, end, warnings = pulled_lines(path) if not is_unlinked else ([], 0, [])
+    is_longer = bool(known and is_same and known.hash == rule + fingerprint(path, known.offset))
+    start = known.offset if known and is_longer else 0
+    new, end, warnings = pulled_lines(path, start) if not is_unlinked else ([], 0, [])
     source = Source(
         SCOPE_SOURCE + scope,
         BANK,
@@ -102,17 +104,16 @@ def _sync_scope(  # noqa: PLR0917 (one step of the loop above)
         hash=rule + fingerprint(path, end),
         offset=end,
     )
-    if known and is_same and known.offset < end and known.hash == rule + fingerprint(path, known.offset):
-        added, _, _ = pulled_lines(path, known.offset)
-        lines_about = related(lines, {hash_of(line) for line in added})
-        found = fold_lessons(lines_about, curated=curated)
-        active = {lesson.id for lesson in found.lessons if not lesson.is_retired}
-        gone = {hash_of(line) for line in lines_about} - active
-        store.put(source, entries_of(found, scope, labels), anew=False, without=gone)
-        return warnings + _told(scope, found, {line.id for line in added})
-    found = fold_lessons(lines, curated=curated)
-    store.put(source, entries_of(found, scope, labels))
-    return warnings + _told(scope, found, found.problems)
+    if not is_longer:
+        found = fold_lessons(new, curated=curated)
+        store.put(source, entries_of(found, scope, labels))
+        return warnings + _told(scope, found, found.problems)
+    touched = lines_about(path, {hash_of(line) for line in new})
+    found = fold_lessons([*touched, *new], curated=curated)
+    active = {lesson.id for lesson in found.lessons if not lesson.is_retired}
+    gone = {hash_of(line) for line in touched} - active
+    store.put(source, entries_of(found, scope, labels), anew=False, without=gone)
+    return warnings + _told(scope, found, {line.id for line in new})
 
 
 def _told(scope: str, found: Folded[EntryInput], ids: Iterable[str]) -> list[str]:

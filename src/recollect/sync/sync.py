@@ -88,7 +88,7 @@ def _unread_scopes(store: Store, global_store: str) -> int | None:
         file, source = locations.source_path(path, global_store), known.get(path)
         if source is None or not source.hash or not _is_read(file, source):
             has_changed = True
-            unread += os.path.getsize(file) - (source.offset if source else 0)
+            unread += os.path.getsize(file) - (source.offset if source and source.hash else 0)
     return unread if has_changed else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, cast
 
+from recollect.config import locations
 from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
 from recollect.domain.shared.fold import hash_of
@@ -24,9 +25,10 @@ from recollect.files.journal.kinds import (
     kind_of,
 )
 from recollect.files.journal.log import fingerprint, read_lines
+from recollect.files.team.lines import lines_about
 from recollect.files.team.state import Outbox, TeamState
 from recollect.sync.journal import identified
-from recollect.team.joined import lines_in, writable
+from recollect.team.joined import writable
 
 # Kinds of lines that mean the same on every machine of a user.
 _TRAVELLING = (CAPTURE, CARRIED, RETIREMENT, RELATION, MARK, RAISED)
@@ -37,7 +39,10 @@ class Outgoings:
 
     def __init__(self, global_store: str, state: TeamState, lines: Iterable[dict[str, Any]], ordinal: int) -> None:
         """Take all lines of the journal that were not sent yet, with the number of lines before them."""
-        self._own = _own_shares(lines, ordinal)
+        given = list(lines)
+        self._own = _own_shares(given, ordinal)
+        texts = [line.get("description") for line in given if kind_of(line) is CAPTURE]
+        self._captured = {content_hash(text) for text in texts if isinstance(text, str)}
         self._global_store = global_store
         self._state = state
         self._scopes = [scope for scope in writable(state) if kind_of_scope(scope) != PERSONAL]
@@ -75,10 +80,10 @@ class Outgoings:
         return first is not None and first < id
 
     def _first(self, scope: str) -> dict[str, str]:
-        """Return the first line of a scope that shares each text, by its hash."""
+        """Return the first line of a scope that shares each captured text, by its hash."""
         if scope not in self._shared:
             found: dict[str, str] = {}
-            for line in lines_in(self._global_store, scope):
+            for line in lines_about(locations.team_lines(self._global_store, scope), self._captured):
                 hash = hash_of(line) if SHARED in line.body else ""
                 if hash:
                     found[hash] = min(line.id, found.get(hash, line.id))

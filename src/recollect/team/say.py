@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollect.config import locations
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.memory import slugify
@@ -29,6 +30,7 @@ from recollect.domain.text import cut, one_line, utc_text
 from recollect.errors import InvalidEntry, TeamError, UnknownMemory
 from recollect.files.journal.kinds import OUTGOING, Outgoing
 from recollect.files.journal.log import append_lines
+from recollect.files.team.lines import lines_about
 from recollect.files.team.state import TeamState
 from recollect.sync.entry_input import EntryInput, parse_entry_input
 from recollect.sync.scopes import fold_lessons
@@ -230,7 +232,8 @@ def _own_lesson(workspace: Workspace, scope: str, name: str) -> SharedLesson[Ent
 
 
 def _known(global_store: str, state: TeamState, scope: str, id: str) -> SharedLesson[EntryInput] | None:
-    found = fold_lessons(lines_in(global_store, scope), curated=state.scopes[scope].curated).lessons
+    lines = lines_about(locations.team_lines(global_store, scope), [id])
+    found = fold_lessons(lines, curated=state.scopes[scope].curated).lessons
     return next((each for each in found if id in (each.id, *(text.id for text in each.history))), None)
 
 

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from recollect.domain.shared.fold import related
 from recollect.domain.shared.line_ids import line_id
 from recollect.domain.shared.lines import TeamLine
 from recollect.errors import InvalidEntry
-from recollect.files.team.lines import append_pulled, bounded_body, last_pulled, pulled_lines, refuse_unordered
+from recollect.files.team.lines import (
+    append_pulled,
+    bounded_body,
+    last_pulled,
+    lines_about,
+    pulled_lines,
+    refuse_unordered,
+)
 
 
 def line(seq: int, body: object = None) -> TeamLine:
     given = body if isinstance(body, dict) else {"observed": "a" * 16}
     return TeamLine(line_id(seq, 0, "abcdef01"), given, seq=seq, author="änn", role="writer", received="2026")
+
+
+A, B, C, D = (letter * 16 for letter in "abcd")
+HASHES = st.sampled_from([A, B, C, D])
 
 
 def place(path: str) -> int:
@@ -90,3 +105,41 @@ def test_a_body_that_is_nested_too_deeply_is_left_out() -> None:
         deep = [deep]
     assert bounded_body({"shared": "a", "entry": deep}) == bounded_body([]) == {}
     assert bounded_body({"shared": "a", "entry": {"references": ["b"]}}) != {}
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.builds(lambda kind, hash: {kind: hash}, st.sampled_from(["observed", "retired"]), HASHES),
+            st.builds(lambda hash, edits: {"shared": hash, "edits": edits}, HASHES, HASHES),
+            st.builds(lambda hash: {"shared": A + "x", "entry": {"description": f"It names {hash}."}}, HASHES),
+        ),
+        max_size=12,
+    ),
+    st.sets(HASHES, min_size=1, max_size=2),
+    st.integers(60, 400),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_lines_about_few_lessons_are_those_that_a_look_at_all_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bodies: list[dict[str, Any]], hashes: set[str], chunk: int
+) -> None:
+    path = tmp_path / "team.backend.jsonl"
+    path.unlink(missing_ok=True)
+    append_pulled(str(path), [line(seq, body) for seq, body in enumerate(bodies, 1)])
+    monkeypatch.setattr("recollect.files.team.lines._CHUNK", chunk)
+
+    few = lines_about(str(path), hashes)
+    assert few == related(pulled_lines(str(path))[0], hashes)
+    monkeypatch.setattr("recollect.files.team.lines._FEW", 0)
+    assert lines_about(str(path), hashes) == few
+
+
+def test_only_lines_that_name_a_lesson_are_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "team.backend.jsonl")
+    append_pulled(path, [line(seq, {"observed": f"{seq:016x}"}) for seq in range(1, 200)])
+    parsed: list[object] = []
+    loads = json.loads
+    monkeypatch.setattr("json.loads", lambda text: parsed.append(text) or loads(text))
+
+    assert [each.seq for each in lines_about(path, [f"{7:016x}"])] == [7]
+    assert len(parsed) == 1

@@ -133,17 +133,18 @@ def related(lines: Iterable[TeamLine], hashes: Collection[str]) -> list[TeamLine
     A fold of these gives the same lessons as a fold of all.
     """
     given = _unique(lines)
-    groups = _joined((hash, edits) for hash, edits in map(_hashes, given) if hash and edits)
+    groups = _joined((hash, edits) for hash, edits in map(hashes_of, given) if hash and edits)
     wanted = {groups.get(hash, hash) for hash in hashes}
-    return [line for line in given if groups.get(hash := _hashes(line)[0], hash) in wanted]
+    return [line for line in given if groups.get(hash := hashes_of(line)[0], hash) in wanted]
 
 
 def hash_of(line: TeamLine) -> str:
     """Return the hash of the lesson that a line is about; empty if it is about none."""
-    return _hashes(line)[0]
+    return hashes_of(line)[0]
 
 
-def _hashes(line: TeamLine) -> tuple[str, str]:
+def hashes_of(line: TeamLine) -> tuple[str, str]:
+    """Return the hash of the lesson that a line is about, and of the one that it edits; empty if there is none."""
     body = cast("object", line.body)
     if not isinstance(body, Mapping):
         return "", ""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
+from recollect.domain.shared.fold import hashes_of, related
 from recollect.domain.shared.line_ids import is_line_id
 from recollect.domain.shared.lines import TeamLine, is_scope
+from recollect.domain.stored import is_id
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.journal.kinds import Kind
 from recollect.files.journal.log import LONGEST_LINE, append_lines, read_lines
@@ -21,6 +23,9 @@ _TAIL = 1024 * 1024
 # In characters: a quarter of the longest line that can be read, as a character may take four bytes.
 _MAX_CHARS = LONGEST_LINE // 4
 _DEEPEST = 20  # levels of a body
+
+_CHUNK = 4 * 1024 * 1024  # bytes looked through at once
+_FEW = 32  # hashes to look for; for more, parsing each line once is quicker
 
 
 def _parse(line: dict[str, Any]) -> TeamLine:
@@ -92,6 +97,63 @@ def pulled_lines(path: str, start: int = 0) -> tuple[list[TeamLine], int, list[s
     return _valid(found.lines), found.end, found.problems
 
 
+def lines_about(path: str, hashes: Collection[str]) -> list[TeamLine]:
+    """Return the lines about lessons with these hashes, and about those that edits join with them.
+
+    For few hashes, only lines that name one of them are parsed: looking through a file takes far less than parsing it.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    asked: set[str] = set()
+    wanted = {hash for hash in hashes if is_id(hash)}
+    found: dict[int, TeamLine] = {}
+    while new := wanted - asked:
+        if len(wanted) > _FEW:
+            return related(pulled_lines(path)[0], hashes)
+        asked |= new
+        for place, text in _naming(path, [hash.encode() for hash in new]):
+            for line in _parsed(text):
+                hash, edits = hashes_of(line)
+                if hash in asked or edits in asked:
+                    found[place] = line
+                    wanted |= {each for each in (hash, edits) if is_id(each)}
+    return [found[place] for place in sorted(found)]
+
+
+def _naming(path: str, words: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield each line of a file that has one of these words in it, with its place."""
+    words = list(words)
+    for start, chunk in _chunks(path):
+        lines: dict[int, bytes] = {}
+        for word in words:
+            place = chunk.find(word)
+            while place >= 0:
+                first, end = chunk.rfind(b"\n", 0, place) + 1, chunk.find(b"\n", place)
+                lines[start + first] = chunk[first:end]
+                place = chunk.find(word, end)
+        yield from lines.items()
+
+
+def _chunks(path: str) -> Iterator[tuple[int, bytes]]:
+    """Yield a file in parts of whole lines, each with its place. What is longer than any line is left out."""
+    start, rest = 0, b""
+    try:
+        with open_regular(path) as file:
+            while data := file.read(_CHUNK):
+                data = rest + data
+                end = data.rfind(b"\n") + 1
+                if end:
+                    yield start, data[:end]
+                elif len(data) > LONGEST_LINE:
+                    end = len(data)
+                start, rest = start + end, data[end:]
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+
+
 def last_pulled(path: str) -> TeamLine | None:
     """Return the last line pulled; None if there is none. Only the end of the file is read.
 
@@ -107,11 +169,17 @@ def last_pulled(path: str) -> TeamLine | None:
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     for text in reversed(data.split(b"\n")[:-1]):  # what follows the last line feed was never finished
-        with suppress(ValueError, RecursionError):
-            line: Any = json.loads(text)
-            if found := _valid([line]):
-                return found[0]
+        for line in _parsed(text):
+            return line
     return None
+
+
+def _parsed(text: bytes) -> list[TeamLine]:
+    """Return the line in a text; none if it is invalid."""
+    try:
+        return _valid([json.loads(text)])
+    except (ValueError, RecursionError):
+        return []
 
 
 def _valid(lines: Iterable[Any]) -> list[TeamLine]:

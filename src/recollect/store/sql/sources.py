@@ -258,7 +258,7 @@ class SqlSources:
             self._put_memory(source, number, entries, anew)
             self._put_relations(number, (), relations, anew=anew)
             return
-        held = self._held(number) if anew or without else set[int]()
+        held = self._held(number) if anew else self._held_of(number, without, entries)
         if anew and source.kind == JOURNAL:
             self._run("DELETE FROM origins WHERE source = ?", (number,))
         given: set[int] = set()
@@ -283,6 +283,12 @@ class SqlSources:
 
     def _held(self, source: int) -> set[int]:
         return {row[0] for row in self._run("SELECT entry FROM origins WHERE source = ?", (source,))}
+
+    def _held_of(self, source: int, without: Collection[str], entries: Sequence[StoredEntry]) -> set[int]:
+        """Return which of these entries a source holds; none if it goes on holding all."""
+        ids = [*without, *(entry.id for entry in entries)] if without else []
+        held = "SELECT o.entry FROM entries e JOIN origins o ON o.entry = e.number WHERE e.id IN ({}) AND o.source = ?"
+        return {row[0] for row in self._database.select(held, ids, (source,))}
 
     def _numbers(self, ids: Collection[str]) -> set[int]:
         return {row[0] for row in self._database.select("SELECT number FROM entries WHERE id IN ({})", [*ids])}
