@@ -34,6 +34,7 @@ class Schema:
         self._rows = rows
         self._locked = locked
         self._schema = schema
+        self._vector = vector
         self._shown = shown
         self._user = user
         member, server = group_names(schema)
@@ -80,8 +81,10 @@ class Schema:
         """Create the two groups of logins, and give them their rights. Return their names.
 
         Raises:
-            StoreError: this user may not create groups, or does not own the schema.
+            StoreError: this user may not create groups, or does not own the schema; or strangers could put functions
+                in the way of others.
         """
+        self._check_path()
         names = group_names(self._schema)
         member, server = map(quoted, names)
         with self._locked(self._schema):
@@ -105,6 +108,13 @@ class Schema:
                 told = f"the schema {self._schema} belongs to {owner}"
                 raise StoreError(f"cannot use {self._shown}: {told}; run `recollect team init` as {owner}") from error
         return names
+
+    def _check_path(self) -> None:
+        """Make sure that nobody can create a function that others would call in place of another one."""
+        if self._rows("SELECT 1 WHERE has_schema_privilege('public', ?, 'CREATE')", [self._vector]):
+            told = f"everybody may create functions in the schema {self._vector}, and others would call them"
+            advice = f"run there as its owner: REVOKE CREATE ON SCHEMA {quoted(self._vector)} FROM PUBLIC"
+            raise StoreError(f"cannot use {self._shown}: {told}; {advice}")
 
     def _migrate(self) -> None:
         for statement in LEDGER:

@@ -28,10 +28,11 @@ _WHO = (
             THEN coalesce(nullif(current_setting('recollect.user', true), ''), session_user) ELSE session_user END
     $$
     """,
-    # True for the owner of the schema himself, and for superusers, unless they act for somebody else.
+    # True for the owner of the schema himself, and for superusers, unless they act for somebody, be it themselves.
     f"""
     CREATE FUNCTION is_owner() RETURNS boolean LANGUAGE sql {QUICK} AS $$
-        SELECT pg_has_role(session_user, current_user, 'MEMBER') AND me() = session_user
+        SELECT pg_has_role(session_user, current_user, 'MEMBER')
+            AND NOT (acts_for_others() AND coalesce(current_setting('recollect.user', true), '') <> '')
     $$
     """,
     """
@@ -145,9 +146,11 @@ _RIGHTS = (
 )
 
 _SCOPES = (
+    # A login that looks like the name made for another one gets such a name, too.
     """
     CREATE FUNCTION personal_name(login text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-        SELECT 'personal:' || CASE WHEN login ~ '^[a-z0-9][a-z0-9._-]{0,62}$' THEN login
+        SELECT 'personal:' || CASE
+            WHEN login ~ '^[a-z0-9][a-z0-9._-]{0,62}$' AND login !~ '(^|-)[0-9a-f]{16}$' THEN login
             ELSE ltrim(left(regexp_replace(lower(login), '[^a-z0-9]+', '', 'g'), 40) || '-'
                 || encode(substr(sha256(convert_to(login, 'UTF8')), 1, 8), 'hex'), '-') END
     $$
@@ -345,6 +348,12 @@ _TOKENS = (
         made bigint;
     BEGIN
         PERFORM need(asked, CASE WHEN asked_login = me() THEN asked_role ELSE 'admin' END);
+        IF asked_login IN ('', '*') THEN
+            RAISE EXCEPTION 'a token speaks for one user' USING ERRCODE = 'RC001', HINT = 'name a login';
+        END IF;
+        IF NOT seconds <= 366 * 86400 THEN
+            RAISE EXCEPTION 'a token ends within a year' USING ERRCODE = 'RC001', HINT = 'give at most 366 days';
+        END IF;
         IF NOT EXISTS (SELECT 1 FROM members m WHERE m.scope = asked AND m.login IN (asked_login, '*')
             AND level(m.role) >= level(asked_role))
         THEN
