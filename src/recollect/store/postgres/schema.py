@@ -11,9 +11,11 @@ from psycopg import errors, sql
 
 from recollect.domain.text import utc_text
 from recollect.errors import StoreError, StoreMissing
+from recollect.store.postgres.audit_schema import AUDIT_GRANTS
 from recollect.store.postgres.migrations import LEDGER, MIGRATIONS, NEWER, NEWEST
 from recollect.store.postgres.scopes_schema import grants
 from recollect.store.postgres.team_schema import CLOSED, group_names, team_grants
+from recollect.store.postgres.tokens_schema import token_grants
 
 Rows = Callable[..., list[Any]]
 
@@ -133,7 +135,7 @@ class Schema:
         """Give the group of members its rights, if there is one, and nobody else any."""
         self._run(CLOSED)
         if self._rows("SELECT 1 FROM pg_roles WHERE rolname = ?", [group_names(self._schema)[0]]):
-            for statement in (*team_grants(), *grants()):
+            for statement in (*team_grants(), *token_grants(), *AUDIT_GRANTS, *grants()):
                 self._run(statement)
 
     def _protect(self, action: str) -> None:
