@@ -24,12 +24,13 @@ from recollect.domain.shared.lines import TeamLine
 from recollect.errors import StoreError
 from recollect.store.base import Store
 from recollect.store.open import open_store, open_team
+from recollect.store.postgres.scopes_schema import MOST_MODELS
 from recollect.store.team import TeamLog
 from recollect.store.values import Evidence, Source
 
 psycopg = pytest.importorskip("psycopg")
 
-RED, BLUE = "team:red", "team:blue"
+RED, BLUE, TRAP = "team:red", "team:blue", "team:trap"
 SHARED = ("_migrations", "model_numbers")
 LINE = "1700000000000-000001-0000abcd"
 
@@ -399,6 +400,111 @@ def test_index_and_number_of_a_model_are_bounded(bob: Intruder) -> None:
     assert "[(None, None)]" in bob.run("SELECT to_regclass('vectors_of_99_0'), to_regclass('vectors_of_0_7')")
     for call in ("number_of_model('x', 0)", "number_of_model('x', 99999)", "number_of_model(repeat('x', 5000), 4)"):
         assert "violates check constraint" in bob.run(f"SELECT {call}")
+
+
+# A scope into which somebody was put
+
+
+@pytest.fixture
+def trap(office: Team) -> Iterator[Intruder]:
+    """Bob has put ann into a scope of his, which has an entry that she has, too, and changes its rows as he likes."""
+    with office.log("bob") as log:
+        log.create_scope(TRAP)
+        for login in ("ann", "*"):
+            log.add_member(TRAP, login, "writer")
+    with open_store(office.url("bob"), acting=Acting("", TRAP)) as store:
+        store.put(bank(), [entry("crimson-0", "The crimson pelican.")])
+    with closing(Intruder(office, "bob")) as bob:
+        bob.run(f"SET recollect.scope = '{TRAP}'")
+        yield bob
+
+
+@pytest.mark.usefixtures("trap")
+def test_token_that_an_admin_makes_for_a_member_tells_nothing_of_what_the_member_uses(office: Team) -> None:
+    with open_store(office.url("ann")) as own:
+        assert own.entries(["crimson-0"])[0].recall_count == 2, "in her own scope and in red"
+    with open_store(office.url("gateway"), acting=Acting("ann", TRAP, (TRAP,), "writer")) as store:
+        assert (store.receipts(9), store.usages(), store.evidence(), store.feedback()) == ([], [], [], {})
+        assert (store.entries(["crimson-0"])[0].recall_count, store.query_vector("crimson words")) == (0, None)
+        store.recalled(receipt("crimson-0", query="words of bob"))
+        assert [each.query for each in store.receipts(9)] == ["words of bob"]
+    with open_store(office.url("ann")) as own:
+        assert {each.query for each in own.receipts(9)} == {"crimson words"}
+
+
+def test_token_speaks_for_one_user_for_a_year_at_most(trap: Intruder) -> None:
+    for login in ("", "*"):
+        told = trap.run(f"SELECT create_token('h', '{login}', '{TRAP}', 'writer', 60, '')")
+        assert "a token speaks for one user" in told
+    for seconds in ("1e9", "'Infinity'", "'NaN'"):
+        told = trap.run(f"SELECT create_token('h', 'ann', '{TRAP}', 'writer', {seconds}, '')")
+        assert "a token ends within a year" in told
+    assert "[(0,)]" in trap.run("SELECT count(*) FROM tokens WHERE scope = 'team:trap'")
+
+
+def test_owner_who_acts_for_somebody_has_no_rights_of_an_owner(office: Team) -> None:
+    office.server.run(f'GRANT "{office.groups.server}" TO operator')
+    with closing(Intruder(office, "operator")) as operator:
+        assert "[(True,)]" in operator.run("SELECT is_owner()")
+        for user in ("ann", "operator"):
+            operator.run(f"SELECT set_config('recollect.user', '{user}', false)")
+            assert "[(False,)]" in operator.run("SELECT is_owner()")
+
+
+@pytest.mark.parametrize("login", ["Ann", "***", "a" * 80])
+def test_no_login_has_the_personal_scope_of_another(bob: Intruder, login: str) -> None:
+    made = bob.run(f"SELECT personal_name('{login}')").split(":")[1].split("'")[0]
+    assert made != login
+    assert "[(False,)]" in bob.run(f"SELECT personal_name('{made}') = personal_name('{login}')")
+
+
+@pytest.mark.parametrize(
+    "poison",
+    [
+        "UPDATE corpus SET entries = -1000000, length = -1000000",
+        "UPDATE corpus SET entries = 999999999999, length = 999999999999999",
+        "UPDATE corpus SET entries = 9223372036854775807",
+        "UPDATE word_counts SET entries = -1000000",
+        "UPDATE word_counts SET entries = 999999999999",
+        "DELETE FROM word_counts",
+        "UPDATE entries SET keywords = 'no json', triggers = '{\"a\":', \"references\" = '7', updated_at = 'x'",
+        "UPDATE entries SET length = -5, observation_count = 2147483647, words = NULL",
+        "INSERT INTO vectors (model, kind, number, scale, vector) SELECT 0, 0, number, 'NaN', '[1,2,3,4]' FROM entries",
+        "INSERT INTO vectors (model, kind, number, scale, vector) SELECT 0, 0, number, 1, '[1,2,3]' FROM entries",
+        "INSERT INTO vectors (model, kind, number, scale, vector) SELECT 77, 0, number, 1, '[1,2,3]' FROM entries",
+        "UPDATE models SET dimensions = 3",
+    ],
+)
+def test_no_row_of_a_member_makes_searches_of_others_fail(office: Team, trap: Intruder, poison: str) -> None:
+    if poison.startswith("INSERT"):
+        poison += f" WHERE scope = '{TRAP}'"
+    trap.run(poison)
+    with open_store(office.url("ann")) as store:
+        store.use_model(model(4))
+        assert {match.id for match in store.text_matches(["crimson", "pelican"], EVERYWHERE, 9)} >= {"crimson-1"}
+        assert [match.id for match in store.vector_matches(NORTH, EVERYWHERE, 9)] == ["crimson-0"]
+        counts, total = store.document_frequencies(["crimson"])
+        assert 0 < counts["crimson"] <= total
+        assert len(store.entries(["crimson-0"])) == 1
+        assert len(store.titles(EVERYWHERE, 9)) == 3
+        assert store.background(NORTH, EVERYWHERE).count
+    with open_store(office.url("ann"), acting=Acting("", TRAP)) as store:
+        store.check()  # as `recollect doctor` does: it counts anew, and indexes what is left
+        store.put(bank("/b.md"), [entry("new", "A new pelican.")])
+
+
+def test_wrong_vector_is_refused_before_the_model_of_its_number_is_known(trap: Intruder) -> None:
+    told = trap.run(
+        "INSERT INTO vectors (model, kind, number, scale, vector)"
+        f" SELECT 77, 0, number, 1, '[1,2,3]' FROM entries WHERE scope = '{TRAP}'"
+    )
+    assert "a vector has another size than those of its model" in told
+
+
+def test_number_of_models_is_bounded(trap: Intruder) -> None:
+    trap.run(f"SELECT number_of_model('x' || n, 4) FROM generate_series(1, {MOST_MODELS - 1}) n")
+    assert "models already" in trap.run("SELECT number_of_model('one more', 4)")
+    assert "[(" in trap.run("SELECT number_of_model('x1', 4)")
 
 
 # Every method

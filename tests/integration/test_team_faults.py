@@ -24,11 +24,14 @@ from tests.proxy import Proxy
 
 from recollect.config import locations
 from recollect.domain.shared.lines import TeamLine
+from recollect.domain.stored import StoredEntry
 from recollect.errors import LockTimeout, StoreError
 from recollect.files.journal.kinds import OUTGOING
 from recollect.files.journal.log import append_lines, read_lines
 from recollect.files.team.lines import pulled_lines
+from recollect.store.open import open_store
 from recollect.store.postgres.team_log import PostgresTeamLog
+from recollect.store.values import BANK, Scope, Source
 from recollect.team import say
 from recollect.team.exchange import SENDING, exchange_lock
 from recollect.team.join import look, status
@@ -36,6 +39,7 @@ from recollect.team.join import look, status
 JITTER = "Retries without jitter overload the gateway."
 PAGES = "Offsets are slow on long lists. Keep a cursor."
 DAY = 24 * 3600.0
+TEN = 10.0  # seconds
 
 
 @pytest.fixture
@@ -409,6 +413,31 @@ def test_an_answer_that_takes_seconds_is_waited_for(team: Team, tmp_path: Path, 
     ann.share(JITTER)
     through.hold_answer_to("append_lines", threading.Event(), 2.5)  # longer than the least that is waited for
     sends_once(team, ann)
+
+
+@pytest.mark.slow
+def test_an_answer_after_ten_seconds_is_waited_for_by_an_exchange(team: Team, tmp_path: Path, through: Proxy) -> None:
+    ann = joined(tmp_path, "ann", address(team, "ann", through))
+    ann.share(JITTER)
+    through.hold_answer_to("append_lines", threading.Event(), TEN)
+    sends_once(team, ann)
+
+
+@pytest.mark.slow
+def test_a_direct_search_waits_ten_seconds_or_says_that_it_did_not(team: Team, through: Proxy) -> None:
+    with open_store(address(team, "ann", through), patience=5.0) as store:
+        store.put(
+            Source("/bank.md", BANK), [StoredEntry(id="a", category="patterns", name="A", description="Pelicans.")]
+        )
+        through.hold_answer_to("ts_rank", threading.Event(), TEN)
+        assert [match.id for match in store.text_matches(["pelican"], Scope(None), 5)] == ["a"]
+        given_up = threading.Event()
+        store.wait(1.0)
+        through.hold_answer_to("ts_rank", given_up, TEN)
+        with pytest.raises(StoreError, match=r"it did not answer in 3 s; try again, or see what the server does"):
+            store.text_matches(["pelican"], Scope(None), 6)
+        given_up.set()
+        assert [match.id for match in store.text_matches(["pelican"], Scope(None), 6)] == ["a"]
 
 
 def test_an_answer_that_comes_too_late_leaves_each_line_there_once(team: Team, tmp_path: Path, through: Proxy) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import psycopg
 import pytest
 from tests import postgres
 from tests.postgres import Team
@@ -238,8 +239,6 @@ def test_tokens_speak_for_a_member_until_revoked(team: Team, ann: TeamLog, opene
 
 
 def test_numbers_of_lines_are_taken_in_the_order_of_commits(team: Team, ann: TeamLog) -> None:
-    import psycopg
-
     with psycopg.connect(team.url("bob")) as slow:
         given = f'[{{"id": "{line().id}", "body": {{"shared": "slow"}}}}]'
         slow.execute("SELECT * FROM append_lines(%s, %s)", (BACKEND, given))
@@ -347,3 +346,18 @@ def test_database_that_nobody_has_made_ready_is_refused_and_left_as_it_is(tmp_pa
         open_team(place)
     schema = place.rpartition("%3D")[2]
     assert server.run(f"SELECT 1 FROM pg_namespace WHERE nspname = '{schema}'") == []
+
+
+def test_team_is_not_made_where_everybody_may_create_functions() -> None:
+    server = postgres.server()
+    server.run("DROP DATABASE IF EXISTS open_to_all")
+    server.run("CREATE DATABASE open_to_all OWNER operator")
+    url = server.url(database="open_to_all")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+        connection.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
+        with pytest.raises(StoreError, match='REVOKE CREATE ON SCHEMA "public" FROM PUBLIC'):
+            prepare_team(server.url(database="open_to_all", user="operator"))
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        prepare_team(server.url(database="open_to_all", user="operator"))
+    server.run("DROP DATABASE open_to_all")

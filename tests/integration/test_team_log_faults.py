@@ -206,18 +206,3 @@ def test_answer_that_never_comes_is_given_up_and_the_lines_count_once(team: Team
     finally:
         proxy.close()
         shutil.rmtree(folder)
-
-
-def test_server_without_the_certificate_that_was_asked_for_is_refused_with_a_sentence() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def refuse() -> None:
-            client, _ = listening.accept()
-            with client:
-                client.recv(8)  # the request for an encrypted connection
-                client.sendall(b"N")
-
-        threading.Thread(target=refuse, daemon=True).start()
-        port = listening.getsockname()[1]
-        with pytest.raises(StoreError, match=r"SSL.*; check that the server runs, and lets you in"):
-            open_team(f"postgresql://ann@127.0.0.1:{port}/memory?sslmode=require", patience=0.1)

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -28,9 +29,11 @@ from tests.integration.mcp_server.test_mcp_operating import call, get, metrics, 
 from tests.postgres import Team
 
 from recollect.domain.shared.lines import TeamLine
+from recollect.mcp.serve import THREADS
 from recollect.sync.entry_input import parse_entry_input
 
 RED, BLUE = "team:red", "team:blue"
+BESIDES = 4  # connections of a process besides those of calls: tokens, health, metrics, background
 SECRET_OF_BLUE = {
     **LESSON,
     "name": "Blue greenhouse",
@@ -359,6 +362,27 @@ def test_twenty_clients_at_once_get_their_own_answers(world: World, team: Team) 
         assert value(found, calls, tool="store_memory", outcome="answered") == 20
         assert value(found, calls, tool="search_memory", outcome="answered") == 60
         assert value(found, "recollect_store_errors_total") == 0
+
+
+@pytest.mark.slow
+def test_fifty_clients_at_once_use_few_connections_and_lost_ones_are_opened_again(world: World, team: Team) -> None:
+    user = token(team, "ann", "ann", RED, "writer")
+    there = f"{team.url('gateway', group=team.groups.server)}&application_name={team.schema}"
+    held = f"FROM pg_stat_activity WHERE application_name = '{team.schema}'"
+    with gateway(world, team, RECOLLECT_MEMORY_STORE=there) as server, ThreadPoolExecutor(50) as clients:
+        assert call(server, "store_memory", user, **LESSON)[0] is False
+        for _ in range(2):  # the second time after all connections were lost
+            asked = [clients.submit(call, server, "search_memory", user, query="jitter") for _ in range(50)]
+            most = 0
+            while not all(each.done() for each in asked):
+                ((now,),) = team.server.run(f"SELECT count(*) {held}")
+                most = max(most, int(str(now)))
+                time.sleep(0.02)
+            assert all("Retry with jitter" in each.result()[1] for each in asked)
+            assert 1 < most <= THREADS + BESIDES
+            assert team.server.run(f"SELECT pg_terminate_backend(pid) {held}")
+        changed = {**LESSON, "name": "After it", "description": "What was stored after connections were lost."}
+        assert call(server, "store_memory", user, **changed)[0] is False
 
 
 def test_two_servers_share_the_database_and_one_survives_the_other(world: World, team: Team, tmp_path: Path) -> None:

@@ -12,6 +12,19 @@ from recollect.store.postgres.raw import Hanging
 REFUSED = "RC001"  # the state of what our own functions refuse, with their sentence
 _UNREACHABLE = ("08", "28", "3D", "53", "57")  # the beginnings of states: connection, login, database, server
 
+# What libpq says about encryption, which has no state of its own.
+_ENCRYPTION = (
+    ("does not support SSL", "turn TLS on there, or ask for less with sslmode in the address if you trust the network"),
+    *(
+        (
+            word,
+            "the server does not prove that it is the one in the address, so nothing was sent; name the file of its"
+            " authority with sslrootcert and the host of its certificate in the address, or let it be renewed",
+        )
+        for word in ("certificate verify failed", "does not match host name", "root certificate file")
+    ),
+)
+
 
 def explained(
     error: Exception, name: str, *, limit: float, patience: float = 0.0, user: str = "USER", group: str = ""
@@ -44,6 +57,9 @@ def explained(
     told = f"cannot use {name}: {_first_line(error)}"
     for kinds, hint in hints:
         if isinstance(error, kinds):
+            return StoreError(f"{told}; {hint}")
+    for word, hint in _ENCRYPTION:
+        if word in told:
             return StoreError(f"{told}; {hint}")
     is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
     if is_lost and (error.sqlstate is None or error.sqlstate[:2] in _UNREACHABLE):

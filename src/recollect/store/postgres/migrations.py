@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recollect.store.postgres.audit_schema import AUDIT
 from recollect.store.postgres.scopes_schema import SCOPES
 from recollect.store.postgres.team_schema import TEAM
+from recollect.store.postgres.tokens_schema import TOKENS
 
 # Compared by bytes, as Python and SQLite do, whatever the language of the server.
 _TEXT = 'text COLLATE "C" NOT NULL'
@@ -312,7 +314,7 @@ KEPT = {
 MIGRATIONS: tuple[tuple[str, Sequence[str]], ...] = (
     ("m001_entries", (*_ENTRIES, *_USAGE, *_VECTORS, *_WORDS)),
     ("m002_codes", _CODES),
-    ("m003_team", TEAM),
+    ("m003_team", (*TEAM, *TOKENS, *AUDIT)),
     ("m004_scopes", SCOPES),
     ("m005_vectors_by_scope", ("CREATE INDEX vectors_by_scope ON vectors (scope, model, kind)",)),
 )

@@ -11,9 +11,11 @@ from psycopg import errors, sql
 
 from recollect.domain.text import utc_text
 from recollect.errors import StoreError, StoreMissing
+from recollect.store.postgres.audit_schema import AUDIT_GRANTS
 from recollect.store.postgres.migrations import LEDGER, MIGRATIONS, NEWER, NEWEST
 from recollect.store.postgres.scopes_schema import grants
 from recollect.store.postgres.team_schema import CLOSED, group_names, team_grants
+from recollect.store.postgres.tokens_schema import token_grants
 
 Rows = Callable[..., list[Any]]
 
@@ -34,6 +36,7 @@ class Schema:
         self._rows = rows
         self._locked = locked
         self._schema = schema
+        self._vector = vector
         self._shown = shown
         self._user = user
         member, server = group_names(schema)
@@ -80,8 +83,10 @@ class Schema:
         """Create the two groups of logins, and give them their rights. Return their names.
 
         Raises:
-            StoreError: this user may not create groups, or does not own the schema.
+            StoreError: this user may not create groups, or does not own the schema; or strangers could put functions
+                in the way of others.
         """
+        self._check_path()
         names = group_names(self._schema)
         member, server = map(quoted, names)
         with self._locked(self._schema):
@@ -106,6 +111,13 @@ class Schema:
                 raise StoreError(f"cannot use {self._shown}: {told}; run `recollect team init` as {owner}") from error
         return names
 
+    def _check_path(self) -> None:
+        """Make sure that nobody can create a function that others would call in place of another one."""
+        if self._rows("SELECT 1 WHERE has_schema_privilege('public', ?, 'CREATE')", [self._vector]):
+            told = f"everybody may create functions in the schema {self._vector}, and others would call them"
+            advice = f"run there as its owner: REVOKE CREATE ON SCHEMA {quoted(self._vector)} FROM PUBLIC"
+            raise StoreError(f"cannot use {self._shown}: {told}; {advice}")
+
     def _migrate(self) -> None:
         for statement in LEDGER:
             self._rows(statement)
@@ -123,7 +135,7 @@ class Schema:
         """Give the group of members its rights, if there is one, and nobody else any."""
         self._run(CLOSED)
         if self._rows("SELECT 1 FROM pg_roles WHERE rolname = ?", [group_names(self._schema)[0]]):
-            for statement in (*team_grants(), *grants()):
+            for statement in (*team_grants(), *token_grants(), *AUDIT_GRANTS, *grants()):
                 self._run(statement)
 
     def _protect(self, action: str) -> None:

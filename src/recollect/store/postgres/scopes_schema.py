@@ -13,6 +13,7 @@ NOTES = ("retirements", "relations", "marks", "anchors", "file_histories", "rais
 USE = ("usage", "receipts", "receipt_lines", "evidence", "feedback", "query_vectors", "aside")
 
 _TEXT = 'text COLLATE "C" NOT NULL'
+MOST_MODELS = 200  # of a server: each has indexes, and every index is looked at by every search
 
 # Keys with the scope. It comes last where the rest leads to a few rows in whatever scope.
 _KEYS = {
@@ -53,7 +54,18 @@ _RIGHTS = (
         WHERE s.asked = ANY (my_scopes())
     $$
     """,
-    f"CREATE FUNCTION own() RETURNS text LANGUAGE sql {QUICK} AS $$ SELECT personal_name(me()) $$",
+    # Whose use is noted. An admin of a scope may have the token of a member, so what is used by tokens is kept apart,
+    # for each scope: it tells nothing of what the member does elsewhere.
+    f"""
+    CREATE FUNCTION own() RETURNS text LANGUAGE sql {QUICK} AS $$
+        SELECT u.own || CASE
+            WHEN acts_for_others() AND coalesce(current_setting('recollect.user', true), '') <> ''
+                AND s.asked NOT IN ('', u.own) THEN ' in ' || s.asked
+            ELSE '' END
+        FROM (SELECT personal_name(me()) AS own) u,
+            (SELECT coalesce(current_setting('recollect.scope', true), '') AS asked) s
+    $$
+    """,
     f"""
     CREATE FUNCTION need_to_write() RETURNS void LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
@@ -161,8 +173,13 @@ _MODELS = (
     BEGIN
         INSERT INTO model_numbers (identity, dimensions) SELECT asked, size
             WHERE NOT EXISTS (SELECT 1 FROM model_numbers m WHERE m.identity = asked AND m.dimensions = size)
+            AND (SELECT count(*) FROM model_numbers) < {MOST_MODELS}
             ON CONFLICT DO NOTHING;
         SELECT m.number INTO found FROM model_numbers m WHERE m.identity = asked AND m.dimensions = size;
+        IF found IS NULL THEN
+            RAISE EXCEPTION 'there are vectors of {MOST_MODELS} models already'
+                USING ERRCODE = 'RC001', HINT = 'use one of these, or ask the owner to remove some from model_numbers';
+        END IF;
         RETURN found;
     END $$
     """,
@@ -179,6 +196,31 @@ _MODELS = (
         END IF;
     END $$
     """,
+)
+
+# A row that somebody writes must not make the searches of others fail: vectors have the size of their model and can be
+# compared, and sums of counts stay numbers.
+_SOUND = (
+    "ALTER TABLE vectors ADD CHECK (scale >= 0 AND scale < 'Infinity')",
+    "ALTER TABLE corpus ADD CHECK (abs(entries) < 1e12 AND abs(length) < 1e15)",
+    "ALTER TABLE word_counts ADD CHECK (abs(entries) < 1e12)",
+    f"""
+    CREATE FUNCTION check_vectors() RETURNS trigger LANGUAGE plpgsql {AS_OWNER} AS $$
+    BEGIN
+        IF EXISTS (SELECT 1 FROM come c LEFT JOIN model_numbers m ON m.number = c.model
+            WHERE {{vector}}.vector_dims(c.vector) IS DISTINCT FROM m.dimensions)
+        THEN
+            RAISE EXCEPTION 'a vector has another size than those of its model'
+                USING ERRCODE = 'RC001', HINT = 'make it with that model';
+        END IF;
+        RETURN NULL;
+    END $$
+    """,
+    *(
+        f"CREATE TRIGGER check_{action} AFTER {action} ON vectors REFERENCING NEW TABLE AS come"
+        " FOR EACH STATEMENT EXECUTE FUNCTION check_vectors()"
+        for action in ("INSERT", "UPDATE")
+    ),
 )
 
 # Row-level security keeps the server from using an index for operators that might tell of rows, among them that of
@@ -276,7 +318,7 @@ def _policies() -> list[str]:
     return made
 
 
-SCOPES = (*_RIGHTS, *_COLUMNS, *_keys(), *_LINKS, *_INDEXES, *_MODELS, *_WORDS, *_policies())
+SCOPES = (*_RIGHTS, *_COLUMNS, *_keys(), *_LINKS, *_INDEXES, *_MODELS, *_SOUND, *_WORDS, *_policies())
 
 _CALLED = (
     *("writable()", "within()", "own()", "need_to_write()", "distance(text)", "personal_name(text)"),

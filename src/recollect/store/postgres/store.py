@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from recollect.domain.quick_json import parse
 from recollect.domain.shared.acting import Acting
 from recollect.domain.stored import Match, StoredEntry
 from recollect.domain.text import visible
@@ -21,7 +20,7 @@ from recollect.store.postgres.scopes_schema import CONTENT, NOTES, USE
 from recollect.store.postgres.server import Server
 from recollect.store.postgres.team_log import PostgresTeamLog
 from recollect.store.postgres.vectors import PostgresModels, PostgresVectors
-from recollect.store.sql.rows import in_scope
+from recollect.store.sql.rows import from_json, in_scope
 from recollect.store.sql.store import SqlStore
 from recollect.store.values import Coverage, KeptModel, Model, Scope, Source
 
@@ -40,11 +39,13 @@ _RANKED_AT_LEAST = 300
 
 # The server finds entries by their words through a function: row-level security would keep it from using the index.
 _WITH_WORDS = "e.number IN (SELECT entries_with(?::tsquery))"
-_CORPUS = "SELECT coalesce(sum(entries), 0)::bigint, coalesce(sum(length), 0)::bigint FROM corpus"
+# Others may have written the counts: no number below zero takes anything from those of another scope.
+_COUNTED = "coalesce(sum(greatest(entries, 0)), 0)::bigint AS entries, coalesce(sum(greatest(length, 0)), 0)::bigint"
+_CORPUS = f"SELECT {_COUNTED} AS length FROM corpus"
 # And about how many there are in all scopes.
 _CORPUS_AND_ALL = (
-    "SELECT c.*, greatest(c.entries, r.reltuples::bigint) FROM (SELECT coalesce(sum(entries), 0)::bigint AS entries,"
-    " coalesce(sum(length), 0)::bigint AS length FROM corpus) c, pg_class r WHERE r.oid = 'entries'::regclass"
+    f"SELECT c.*, greatest(c.entries, r.reltuples::bigint) FROM ({_CORPUS}) c, pg_class r"
+    " WHERE r.oid = 'entries'::regclass"
 )
 ASIDE = "#aside="  # between the address of a server and the name of what was set aside there
 _LASTING = ("aside", "changes", "entries", "origins", "vectors")
@@ -187,6 +188,7 @@ class PostgresStore(SqlStore):
         if not rarest:
             return []
         ((entries, length, all_entries),) = self._run(_CORPUS_AND_ALL)
+        entries = max(entries, rarest[-1][0])  # others may have written the counts
         # Terms of one stem count as often as they are asked for, as in SQLite's index.
         weights = {stem: asked_for[stem] * words.weight(count, entries) for count, stem in rarest}
         condition, values = in_scope(scope)
@@ -222,7 +224,7 @@ class PostgresStore(SqlStore):
         for place, stem in pairs:  # a term of several words occurs at most as often as the rarest
             found[terms[place]] = min(found.get(terms[place], held[stem]), held[stem])
         ((entries, _),) = self._run(_CORPUS)  # of an entry in several scopes, the words are counted in each, too
-        return {term: found.get(term, 0) for term in terms}, entries
+        return {term: found.get(term, 0) for term in terms}, max(entries, *found.values(), 0)
 
     def term_places(self, terms: Sequence[str], ids: Sequence[str]) -> dict[str, dict[str, set[str]]]:
         if not terms:
@@ -246,7 +248,7 @@ class PostgresStore(SqlStore):
     def _frequencies(self, stems: Iterable[str]) -> dict[str, int]:
         """Return the number of entries with each stem."""
         held = dict.fromkeys(stems, 0)
-        count = "SELECT word, sum(entries)::bigint FROM word_counts WHERE word = ANY (?) GROUP BY word"
+        count = "SELECT word, sum(greatest(entries, 0))::bigint FROM word_counts WHERE word = ANY (?) GROUP BY word"
         held.update(self._run(count, [[*held]]))
         return held
 
@@ -390,7 +392,7 @@ def _rarest(held: Sequence[tuple[int, str]]) -> list[str]:
 
 def _plain_text(name: str, text: str) -> str:
     """Return the text of a field to index: that of a list without its marks."""
-    return "\n".join(map(str, parse(text))) if name in ("keywords", "triggers") and text != "[]" else text
+    return "\n".join(from_json(text)) if name in ("keywords", "triggers") else text
 
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The part of the schema that says who may do what: scopes, their members, the log of their lines, tokens, the audit.
+"""The part of the schema that says who may do what: scopes, their members, and the log of their lines.
 
 Nobody but the owner of the schema may change these tables. Everybody else calls functions, which check who asks
 (`me()`). They run with the owner's rights, so they see all members. A setting of a connection (`recollect.read`,
@@ -8,8 +8,8 @@ for logins of the group that acts for others.
 
 from __future__ import annotations
 
-_TEXT = 'text COLLATE "C" NOT NULL'
-_NOW = "timestamptz NOT NULL DEFAULT now()"
+TEXT = 'text COLLATE "C" NOT NULL'
+NOW = "timestamptz NOT NULL DEFAULT now()"
 
 # With the rights of the owner, whatever the caller has put on his search path.
 AS_OWNER = "SECURITY DEFINER SET search_path = {schema}, pg_temp"
@@ -28,10 +28,11 @@ _WHO = (
             THEN coalesce(nullif(current_setting('recollect.user', true), ''), session_user) ELSE session_user END
     $$
     """,
-    # True for the owner of the schema himself, and for superusers, unless they act for somebody else.
+    # True for the owner of the schema himself, and for superusers, unless they act for somebody, be it themselves.
     f"""
     CREATE FUNCTION is_owner() RETURNS boolean LANGUAGE sql {QUICK} AS $$
-        SELECT pg_has_role(session_user, current_user, 'MEMBER') AND me() = session_user
+        SELECT pg_has_role(session_user, current_user, 'MEMBER')
+            AND NOT (acts_for_others() AND coalesce(current_setting('recollect.user', true), '') <> '')
     $$
     """,
     """
@@ -44,22 +45,22 @@ _WHO = (
 _TABLES = (
     f"""
     CREATE TABLE scopes (
-        name {_TEXT} PRIMARY KEY
+        name {TEXT} PRIMARY KEY
             CHECK (name ~ '^(personal|project|team|organisation):[a-z0-9][a-z0-9._-]{{0,62}}$'),
         kind text COLLATE "C" NOT NULL GENERATED ALWAYS AS (split_part(name, ':', 1)) STORED,
         curated boolean NOT NULL DEFAULT false,
-        created_by {_TEXT} DEFAULT me(),
-        created_at {_NOW}
+        created_by {TEXT} DEFAULT me(),
+        created_at {NOW}
     )
     """,
     # A star for a login stands for everybody.
     f"""
     CREATE TABLE members (
-        scope {_TEXT} REFERENCES scopes,
-        login {_TEXT} CHECK (login <> ''),
-        role {_TEXT} CHECK (role IN ('reader', 'writer', 'curator', 'admin')),
-        added_by {_TEXT} DEFAULT me(),
-        at {_NOW},
+        scope {TEXT} REFERENCES scopes,
+        login {TEXT} CHECK (login <> ''),
+        role {TEXT} CHECK (role IN ('reader', 'writer', 'curator', 'admin')),
+        added_by {TEXT} DEFAULT me(),
+        at {NOW},
         PRIMARY KEY (scope, login)
     )
     """,
@@ -67,16 +68,16 @@ _TABLES = (
     # What a line is about are columns, so that row-level security does not keep the server from using an index.
     f"""
     CREATE TABLE lines (
-        scope {_TEXT} REFERENCES scopes,
+        scope {TEXT} REFERENCES scopes,
         seq bigint NOT NULL,
-        id {_TEXT},
-        author {_TEXT} DEFAULT me(),
-        role {_TEXT},
+        id {TEXT},
+        author {TEXT} DEFAULT me(),
+        role {TEXT},
         machine text COLLATE "C" NOT NULL GENERATED ALWAYS AS (substr(id, 22)) STORED,
-        received {_NOW},
-        kind {_TEXT},
-        hash {_TEXT},
-        edits {_TEXT} DEFAULT '',
+        received {NOW},
+        kind {TEXT},
+        hash {TEXT},
+        edits {TEXT} DEFAULT '',
         body jsonb NOT NULL,
         PRIMARY KEY (scope, seq),
         UNIQUE (scope, id)
@@ -84,34 +85,6 @@ _TABLES = (
     """,
     "CREATE INDEX lines_by_hash ON lines (scope, hash, kind)",
     "CREATE INDEX lines_by_edited ON lines (scope, edits) WHERE edits <> ''",
-    f"""
-    CREATE TABLE tokens (
-        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        hash {_TEXT} UNIQUE,
-        login {_TEXT},
-        scope {_TEXT} REFERENCES scopes,
-        role {_TEXT} CHECK (role IN ('reader', 'writer', 'curator', 'admin')),
-        name {_TEXT} CHECK (length(name) <= 100),
-        created_by {_TEXT} DEFAULT me(),
-        created_at {_NOW},
-        expires_at timestamptz NOT NULL,
-        last_used_at timestamptz,
-        revoked_at timestamptz
-    )
-    """,
-    "CREATE INDEX tokens_by_scope ON tokens (scope)",
-    f"""
-    CREATE TABLE audit (
-        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        at {_NOW},
-        who {_TEXT} DEFAULT me(),
-        scope {_TEXT},
-        action {_TEXT},
-        subject {_TEXT},
-        detail jsonb NOT NULL DEFAULT '{{}}'
-    )
-    """,
-    "CREATE INDEX audit_by_scope ON audit (scope, number)",
 )
 
 # What membership allows, within what the connection asks for.
@@ -145,9 +118,11 @@ _RIGHTS = (
 )
 
 _SCOPES = (
+    # A login that looks like the name made for another one gets such a name, too.
     """
     CREATE FUNCTION personal_name(login text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-        SELECT 'personal:' || CASE WHEN login ~ '^[a-z0-9][a-z0-9._-]{0,62}$' THEN login
+        SELECT 'personal:' || CASE
+            WHEN login ~ '^[a-z0-9][a-z0-9._-]{0,62}$' AND login !~ '(^|-)[0-9a-f]{16}$' THEN login
             ELSE ltrim(left(regexp_replace(lower(login), '[^a-z0-9]+', '', 'g'), 40) || '-'
                 || encode(substr(sha256(convert_to(login, 'UTF8')), 1, 8), 'hex'), '-') END
     $$
@@ -335,166 +310,38 @@ _LINES = (
     """,
 )
 
-_TOKENS = (
-    # For oneself in a scope of one's own, or as an admin for a member of the scope; never with more than his role.
-    f"""
-    CREATE FUNCTION create_token(
-        new_hash text, asked_login text, asked text, asked_role text, seconds double precision, about text)
-    RETURNS bigint LANGUAGE plpgsql {AS_OWNER} AS $$
-    DECLARE
-        made bigint;
-    BEGIN
-        PERFORM need(asked, CASE WHEN asked_login = me() THEN asked_role ELSE 'admin' END);
-        IF NOT EXISTS (SELECT 1 FROM members m WHERE m.scope = asked AND m.login IN (asked_login, '*')
-            AND level(m.role) >= level(asked_role))
-        THEN
-            RAISE EXCEPTION '% has no role of % in %', asked_login, asked_role, asked
-                USING ERRCODE = 'RC001', HINT = 'add the member first';
-        END IF;
-        IF asked LIKE 'personal:%' AND asked_login <> me() THEN
-            RAISE EXCEPTION 'a personal scope has no token of somebody else'
-                USING ERRCODE = 'RC001', HINT = 'name a project or a team';
-        END IF;
-        INSERT INTO tokens (hash, login, scope, role, name, expires_at)
-            VALUES (new_hash, asked_login, asked, asked_role, left(about, 100), now() + make_interval(secs => seconds))
-            RETURNING number INTO made;
-        RETURN made;
-    END $$
-    """,
-    f"""
-    CREATE FUNCTION revoke_token(asked bigint) RETURNS void LANGUAGE plpgsql {AS_OWNER} AS $$
-    BEGIN
-        UPDATE tokens t SET revoked_at = now() WHERE t.number = asked AND t.revoked_at IS NULL
-            AND (t.login = me() OR t.created_by = me() OR t.scope = ANY (my_scopes('admin')));
-        IF NOT FOUND THEN
-            RAISE EXCEPTION 'there is no token % that you could revoke', asked
-                USING ERRCODE = 'RC001', HINT = '`recollect team token list` shows them';
-        END IF;
-    END $$
-    """,
-    # Only for servers: whose a token is. His role may be lower by now.
-    f"""
-    CREATE FUNCTION token_user(asked text)
-    RETURNS TABLE (number bigint, login text, scope text, role text, expires text)
-    LANGUAGE plpgsql {AS_OWNER} AS $$
-    BEGIN
-        IF NOT acts_for_others() THEN
-            RAISE EXCEPTION 'only a server may look up tokens'
-                USING ERRCODE = 'RC001', HINT = format('GRANT %I TO %I', {{server_name}}, session_user);
-        END IF;
-        IF current_setting('transaction_read_only') = 'off' THEN
-            UPDATE tokens t SET last_used_at = now()
-                WHERE t.hash = asked AND t.revoked_at IS NULL AND t.expires_at > now()
-                AND coalesce(t.last_used_at, '-infinity') < now() - interval '1 minute';
-        END IF;
-        RETURN QUERY SELECT t.number, t.login::text, t.scope::text, t.role::text,
-                to_char(t.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-            FROM tokens t WHERE t.hash = asked AND t.revoked_at IS NULL AND t.expires_at > now()
-            AND EXISTS (SELECT 1 FROM members m WHERE m.scope = t.scope AND m.login IN (t.login, '*'));
-    END $$
-    """,
-)
-
-# Whatever is done to these tables, by whomever, is in the audit.
-_AUDIT = (
-    f"""
-    CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql {AS_OWNER} AS $$
-    DECLARE
-        was jsonb := CASE WHEN TG_OP = 'INSERT' THEN NULL ELSE to_jsonb(OLD) END;
-        said jsonb := CASE WHEN TG_OP = 'DELETE' THEN was ELSE to_jsonb(NEW) END;
-    BEGIN
-        IF TG_TABLE_NAME = 'lines' AND said ->> 'kind' = 'journal' THEN
-            RETURN NULL;  -- the owner's own, who can read it
-        ELSIF TG_TABLE_NAME = 'lines' THEN
-            INSERT INTO audit (scope, action, subject, detail)
-                VALUES (said ->> 'scope', said ->> 'kind', said ->> 'hash',
-                jsonb_build_object('line', said ->> 'id', 'role', said ->> 'role')
-                || jsonb_strip_nulls(jsonb_build_object('edits', nullif(said ->> 'edits', ''))));
-        ELSIF TG_TABLE_NAME = 'members' THEN
-            INSERT INTO audit (scope, action, subject, detail) VALUES (said ->> 'scope',
-                CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'removed' ELSE 'changed' END || ' member',
-                said ->> 'login', jsonb_strip_nulls(jsonb_build_object('role', said -> 'role', 'was', was -> 'role')));
-        ELSIF TG_TABLE_NAME = 'scopes' THEN
-            INSERT INTO audit (scope, action, subject, detail) VALUES (said ->> 'name',
-                CASE TG_OP WHEN 'INSERT' THEN 'created' WHEN 'DELETE' THEN 'removed' ELSE 'changed' END || ' scope',
-                said ->> 'name', jsonb_build_object('curated', said -> 'curated'));
-        ELSE
-            INSERT INTO audit (scope, action, subject, detail) VALUES (said ->> 'scope',
-                CASE TG_OP WHEN 'INSERT' THEN 'created' WHEN 'DELETE' THEN 'removed' ELSE 'revoked' END || ' token',
-                said ->> 'login', jsonb_build_object('number', said -> 'number', 'role', said -> 'role',
-                    'expires', said -> 'expires_at'));
-        END IF;
-        RETURN NULL;
-    END $$
-    """,
-    *(
-        f"CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION note()"
-        for table in ("lines", "members", "scopes")
-    ),
-    "CREATE TRIGGER note AFTER INSERT OR UPDATE OF revoked_at OR DELETE ON tokens FOR EACH ROW EXECUTE FUNCTION note()",
-    f"""
-    CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql {AS_OWNER} AS $$
-    BEGIN
-        RAISE EXCEPTION 'the table % is only ever added to', TG_TABLE_NAME
-            USING ERRCODE = 'RC001', HINT = 'say something new instead';
-    END $$
-    """,
-    *(
-        f"CREATE TRIGGER refuse_change BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}"
-        " FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"
-        for table in ("lines", "audit")
-    ),
-)
-
-_MINE = "= ANY ((SELECT my_scopes({}))::text[])"  # asked once for a statement
-_SEEN = {
-    "scopes": f"name {_MINE.format('')}",
-    "members": f"scope {_MINE.format('')}",
-    "lines": f"scope {_MINE.format('')}",
-    "audit": f"scope {_MINE.format(chr(39) + 'curator' + chr(39))}",
-    "tokens": f"login = (SELECT me()) OR scope {_MINE.format(chr(39) + 'admin' + chr(39))}",
-}
-# What the functions do, with the rights of the owner.
-_DONE = {
-    "scopes": ("SELECT", "INSERT", "UPDATE"),
-    "members": ("SELECT", "INSERT", "UPDATE", "DELETE"),
-    "lines": ("INSERT",),
-    "audit": ("INSERT",),
-    "tokens": ("SELECT", "INSERT", "UPDATE"),
-}
+MINE = "= ANY ((SELECT my_scopes({}))::text[])"  # asked once for a statement
 
 
-def _policies() -> list[str]:
-    made: list[str] = []
-    for table, seen in _SEEN.items():
-        made.append(f"CREATE POLICY seen ON {table} FOR SELECT USING ({seen})")
-        for action in _DONE[table]:
-            check = {"INSERT": "WITH CHECK (true)", "UPDATE": "USING (true) WITH CHECK (true)"}
-            allowed = check.get(action, "USING (true)")
-            made.append(f"CREATE POLICY done_{action} ON {table} FOR {action} TO CURRENT_USER {allowed}")
+def policies(table: str, seen: str, *done: str) -> list[str]:
+    """Return the statements for the policies of a table: who sees a row, and what functions do as its owner."""
+    made = [f"CREATE POLICY seen ON {table} FOR SELECT USING ({seen})"]
+    for action in done:
+        check = {"INSERT": "WITH CHECK (true)", "UPDATE": "USING (true) WITH CHECK (true)"}
+        allowed = check.get(action, "USING (true)")
+        made.append(f"CREATE POLICY done_{action} ON {table} FOR {action} TO CURRENT_USER {allowed}")
     return made
 
 
-TEAM = (*_WHO, *_TABLES, *_RIGHTS, *_SCOPES, *_LINES, *_TOKENS, *_AUDIT, *_policies())
-
-# Functions that anybody in the group may call. The others are called by these alone.
-CALLED = (
-    *("acts_for_others()", "me()", "is_owner()", "level(text)", "my_scopes(text)", "my_role(text)", "need(text, text)"),
-    *("personal_scope()", "create_scope(text, boolean)", "set_curated(text, boolean)", "put_member(text, text, text)"),
-    *("remove_member(text, text)", "append_lines(text, jsonb)", "revoke_token(bigint)", "token_user(text)"),
-    "create_token(text, text, text, text, double precision, text)",
+TEAM = (
+    *_WHO,
+    *_TABLES,
+    *_RIGHTS,
+    *_SCOPES,
+    *_LINES,
+    *policies("scopes", f"name {MINE.format('')}", "SELECT", "INSERT", "UPDATE"),
+    *policies("members", f"scope {MINE.format('')}", "SELECT", "INSERT", "UPDATE", "DELETE"),
+    *policies("lines", f"scope {MINE.format('')}", "INSERT"),
 )
-READ = {
-    "scopes": "",
-    "members": "",
-    "lines": "",
-    "audit": "",
-    "tokens": " (number, login, scope, role, name, created_by, created_at, expires_at, last_used_at, revoked_at)",
-    "_migrations": "",
-}
-
 
 CLOSED = "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA {schema} FROM PUBLIC"
+
+# Functions that anybody in the group may call. The others are called by these alone.
+_CALLED = (
+    *("acts_for_others()", "me()", "is_owner()", "level(text)", "my_scopes(text)", "my_role(text)", "need(text, text)"),
+    *("personal_scope()", "create_scope(text, boolean)", "set_curated(text, boolean)", "put_member(text, text, text)"),
+    *("remove_member(text, text)", "append_lines(text, jsonb)"),
+)
 
 
 def group_names(schema: str) -> tuple[str, str]:
@@ -506,6 +353,6 @@ def team_grants() -> list[str]:
     """Return the statements that give the group its rights. They may run again."""
     return [
         "GRANT USAGE ON SCHEMA {schema} TO {member}",
-        *(f"GRANT EXECUTE ON FUNCTION {called} TO {{member}}" for called in CALLED),
-        *(f"GRANT SELECT{columns} ON {table} TO {{member}}" for table, columns in READ.items()),
+        *(f"GRANT EXECUTE ON FUNCTION {called} TO {{member}}" for called in _CALLED),
+        "GRANT SELECT ON scopes, members, lines, _migrations TO {member}",
     ]

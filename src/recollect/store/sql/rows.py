@@ -246,9 +246,9 @@ def entry_of(row: Sequence[Any]) -> StoredEntry:
         name=name,
         description=description,
         reasoning=reasoning,
-        keywords=_from_json(keywords),
-        triggers=_from_json(triggers),
-        references=_from_json(references),
+        keywords=from_json(keywords),
+        triggers=from_json(triggers),
+        references=from_json(references),
         details=details,
         observation_count=count,
         confidence=confidence,
@@ -273,7 +273,8 @@ def json_list(texts: Sequence[str]) -> str:
     return dumps([visible(text) for text in texts], ensure_ascii=False, separators=(",", ":"))
 
 
-def _from_json(text: str) -> list[str]:
+def from_json(text: str) -> list[str]:
+    """Return the texts of a list in JSON; none if it is no list."""
     if text == "[]":
         return []
     try:
