@@ -69,7 +69,9 @@ def test_two_people_share_a_lesson(ann: World, bob: World) -> None:
     assert "this would be sent" in shown
     assert "It took us down." in shown
     assert document(ann, "team", "status")["unsent"] == 0
-    assert "recollect team sync" in run(ann, "promote", "--to", BACKEND, SLUG)
+    told = run(ann, "promote", "--to", BACKEND, SLUG)
+    assert "To be shared: Retries" in told
+    assert "Kept here, and sent when the server can be reached; `recollect team sync` does it now." in told
     assert "To send      1 line" in run(ann, "team", "status")
     assert "Sent 1 line, pulled 1 line." in run(ann, "team", "sync")
 
@@ -93,7 +95,7 @@ def test_what_is_said_to_a_scope_reaches_all(ann: World, bob: World) -> None:
     edited = ann.home / "edited.toml"
     edited.write_text(f'text = "{JITTER} Wait."\ncategory = "anti-patterns"\ntitle = "Jitter"\n', encoding="utf-8")
     told = run(ann, "edit", SLUG, "--to", BACKEND, "--from", str(edited), "--no-editor")
-    assert "Shared: Jitter" in told
+    assert "To be shared: Jitter" in told
     run(ann, "team", "sync")
     run(bob, "team", "sync")
     (hit,) = document(bob, "search", "gateway")["hits"]
@@ -103,7 +105,7 @@ def test_what_is_said_to_a_scope_reaches_all(ann: World, bob: World) -> None:
     run(ann, "team", "sync")
     run(bob, "team", "sync")
     assert document(bob, "search", "gateway")["hits"] == []
-    assert "Confirmed" in run(bob, "confirm", "jitter", "--to", BACKEND)
+    assert "To be confirmed" in run(bob, "confirm", "jitter", "--to", BACKEND)
     run(bob, "team", "sync")
     assert len(document(bob, "search", "gateway")["hits"]) == 1
 
@@ -112,6 +114,8 @@ def test_errors_say_what_to_do_next(tmp_path: Path, ann: World, bob: World) -> N
     nobody = person(tmp_path, "nobody")
     assert "team join" in run(nobody, "team", "status", code=1)
     assert "team join" in run(nobody, "team", "sync", code=1)
+    for command in ("promote", "retire", "confirm", "edit"):
+        assert "no team is joined here; `recollect team join" in run(nobody, command, "x", "--to", BACKEND, code=1)
     run(nobody, "add", "pattern", PAGES)
     assert "team join" in run(nobody, "promote", "--to", BACKEND, content_hash(PAGES), code=1)
     assert document(nobody, "team", "leave", code=1)["code"] == "team"
@@ -124,7 +128,7 @@ def test_errors_say_what_to_do_next(tmp_path: Path, ann: World, bob: World) -> N
     assert "your scopes are team:backend" in run(ann, "promote", "--to", "team:data", SLUG, code=1)
     assert "NAMEs" in run(ann, "promote", "--to", BACKEND, code=2)
     run(ann, "promote", "--to", BACKEND, SLUG)
-    assert "`recollect team sync`" in run(ann, "team", "leave", code=1)
+    assert "1 line was not sent yet; `recollect team sync` sends it" in run(ann, "team", "leave", code=1)
     run(ann, "team", "sync")
     run(bob, "team", "sync")
     assert "ask a curator" in run(bob, "retire", SLUG, "--to", BACKEND, code=1)
@@ -140,6 +144,13 @@ def test_a_server_that_is_gone_is_told_and_nothing_else_fails(ann: World, team: 
     path.write_text(json.dumps({**state, "address": "postgresql://ann@127.0.0.1:1/x"}), encoding="utf-8")
 
     assert "check that the server runs" in run(ann, "team", "sync", code=1)
+    fix = document(ann, "team", "sync", code=1)["fix"]
+    assert fix.startswith("check that the server runs")
+    assert fix.endswith("PGPASSWORD or ~/.pgpass)")
+    left = document(ann, "team", "leave", code=1)
+    assert "the server does not answer now" in left["error"]
+    assert "team sync" not in left["fix"]
+    assert "recollect team leave --force" in left["fix"]
     shown = run(ann, "team", "status", code=1)
     assert "Not reached" in shown
     assert "To send      1 line" in shown
@@ -160,6 +171,7 @@ def test_curators_review_by_options_and_by_keys(ann: World, bob: World) -> None:
     run(bob, "team", "sync")
     run(ann, "team", "sync")
     assert "3 texts await you" in run(ann, "team", "status")
+    assert "--accept ID and --dismiss ID settle it" in run(ann, "review", "--team")
     (first, *_) = document(ann, "review", "--team")["awaiting"]
     assert (first["said_by"], first["scope"], first["reasoning"]) == ("bob", BACKEND, "We saw it.")
     assert "said by bob" in run(ann, "review", "--team", content_hash(JITTER))
@@ -181,9 +193,15 @@ def test_a_refused_line_is_sent_once_more_as_the_status_says(ann: World, bob: Wo
     run(ann, "team", "member", BACKEND, "bob", "--role", "reader")
     run(bob, "add", "pattern", PAGES)
     run(bob, "promote", "--to", BACKEND, content_hash(PAGES))
-    again = "`recollect team sync --again` sends them once more"
-    assert again in run(bob, "team", "sync", code=1)
-    assert again in run(bob, "team", "status")
+    again = "`recollect team sync --again` sends it once more"
+    line = "team:backend, 'Offsets are slow on long lists': a reader cannot write"
+    told = run(bob, "team", "sync", code=1)
+    assert again in told
+    assert line in told
+    told = run(bob, "team", "status")
+    assert again in told
+    assert line in told
+    assert document(bob, "team", "status")["refused"][0]["about"] == PAGES[:-1]
     run(ann, "team", "member", BACKEND, "bob", "--role", "writer")
     run(bob, "team", "sync", "--again")
     assert "refused" not in run(bob, "team", "status")
@@ -195,7 +213,19 @@ def test_scopes_members_and_the_audit_are_listed(ann: World, bob: World) -> None
     assert [(each["login"], each["role"]) for each in members] == [("ann", "admin"), ("bob", "writer")]
     actions = [each["action"] for each in document(ann, "team", "audit", BACKEND)["audit"]]
     assert "created scope" in actions
-    assert "added member  bob" in run(ann, "team", "audit", BACKEND)
+    run(ann, "team", "member", BACKEND, "bob", "--role", "curator")
+    run(ann, "add", "anti-pattern", JITTER)
+    run(ann, "promote", "--to", BACKEND, SLUG)
+    run(ann, "team", "sync")
+    shown = run(ann, "team", "audit", BACKEND)
+    assert "added member bob, writer" in shown
+    assert "changed member bob from writer to curator" in shown
+    assert "created scope team:backend, open" in shown
+    assert f"shared {content_hash(JITTER)} {JITTER[:-1]}, as admin" in shown
+    assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  ann  ", shown)
+    on_screen = ann.on_a_terminal("team", "audit", BACKEND, NO_COLOR="1", RECOLLECT_MEMORY_EMBEDDING_ENABLED="false")
+    assert re.match(rb"(now|\d+ min ago) +ann  shared", on_screen)
+    run(ann, "team", "member", BACKEND, "bob", "--role", "writer")
     assert "ask an admin" in run(bob, "team", "audit", BACKEND, code=1)
     run(ann, "team", "member", BACKEND, "bob", "--remove")
     assert "no member of team:backend any more" in run(bob, "team", "sync")

@@ -146,6 +146,7 @@ def test_marks_are_refused_because_no_journal_keeps_them(world: World, team: Tea
     done = world.run("mute", "Retry with jitter", **bob)
     assert done.returncode == 1
     assert "kept in the journal of a machine" in done.stderr
+    assert "`recollect retire NAME` hides a lesson for all who read its scope" in done.stderr
 
 
 def test_tools_store_supersede_and_forget_by_lines(world: World, team: Team) -> None:

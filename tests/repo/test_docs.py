@@ -121,6 +121,7 @@ def test_commands_are_modules_of_their_own() -> None:
         "screen",
         "shared",
         "editor",
+        "team_audit",
         "team_review",
         "team_token",
         "to_scope",

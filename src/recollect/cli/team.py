@@ -6,6 +6,7 @@ import sys
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -22,14 +23,30 @@ from recollect.cli.shared import (
     warn,
     workspace_options,
 )
+from recollect.cli.team_audit import print_audit
 from recollect.config.needed_extras import needed_extras
 from recollect.config.workspace import Workspace
+from recollect.domain.clock import parse_time, relative
 from recollect.domain.shared.lines import ROLES, can
 from recollect.domain.text import counted, few, one_line
+from recollect.files.team.state import RefusedLine
 from recollect.plugin.environment import prepare as prepare_packages
 from recollect.team.exchange import Exchanged, Progress, exchange
-from recollect.team.join import ScopeStatus, TeamStatus, administer, join, leave, link, look, prepare, status, unlink
+from recollect.team.join import (
+    ScopeStatus,
+    TeamStatus,
+    administer,
+    audit,
+    join,
+    leave,
+    link,
+    look,
+    prepare,
+    status,
+    unlink,
+)
 from recollect.team.joined import find_team
+from recollect.team.names import lesson_names
 
 _PATIENCE = 2.0
 _MOST_REFUSED = 10
@@ -131,7 +148,7 @@ def status_(offline: bool, workspace: Workspace, as_json: bool) -> None:
             click.echo(f"{styled(f'{name:<12}', 'cyan')} {one_line(value)}")
         for each in found.scopes:
             click.echo(f"  {_scope_line(each)}")
-        _print_refused([(line.to, line.reason) for line in found.refused])
+        _print_refused(found.refused)
     sys.exit(1 if failure else 0)
 
 
@@ -153,7 +170,7 @@ def sync_(again: bool, workspace: Workspace, as_json: bool) -> None:
         print_json(_exchanged(done))
     else:
         click.echo(_did(done))
-        _print_refused([(line.to, line.reason) for line in done.refused])
+        _print_refused(done.refused)
     sys.exit(1 if done.refused else 0)
 
 
@@ -266,13 +283,15 @@ def member_(scope: str, login: str | None, role: str | None, remove: bool, works
 @workspace_options
 @json_option
 def audit_(scope: str, limit: int, workspace: Workspace, as_json: bool) -> None:
-    """Show who did what in a scope, the newest first. Only its curators can see it."""
-    lines = administer(workspace, lambda log: log.audit(scope, limit))
+    """Show who did what in a scope, the newest first. Only its curators can see it.
+
+    A lesson has its name beside its id if this machine has pulled it.
+    """
+    lines = audit(workspace, scope, limit)
     if as_json:
         print_json({"scope": scope, "audit": [{**asdict(each), "detail": dict(each.detail)} for each in lines]})
         return
-    for each in lines:
-        click.echo(f"{each.at}  {untrusted(each.who)}  {untrusted(each.action)}  {untrusted(each.subject)}")
+    print_audit(lines, lesson_names(workspace, scope))
 
 
 @contextmanager
@@ -319,10 +338,15 @@ def _facts(found: TeamStatus, failure: str) -> list[tuple[str, str]]:
         ("You", f"{found.user}, on the machine {found.machine}" + (", personal lines too" if found.personal else "")),
         ("To send", counted(found.unsent, "line", "lines")),
         ("To pull", counted(found.behind, "line", "lines")),
-        ("Last contact", found.contacted_at or "never"),
+        ("Last contact", _contact(found.contacted_at)),
     ]
     reason = failure or found.error
     return [*facts, ("Not reached", reason)] if reason else facts
+
+
+def _contact(at: str) -> str:
+    moment = parse_time(at)
+    return f"{at} ({relative(moment, datetime.now(UTC))})" if moment else "never"
 
 
 def _scope_line(each: ScopeStatus) -> str:
@@ -338,10 +362,16 @@ def _scope_line(each: ScopeStatus) -> str:
     return f"{styled(each.name, 'green')}  {', '.join(parts)}"
 
 
-def _print_refused(lines: list[tuple[str, str]]) -> None:
+def _print_refused(lines: list[RefusedLine]) -> None:
     if lines:
         click.echo(styled(f"{counted(len(lines), 'line was', 'lines were')} refused:", "yellow"))
-    for sentence in few([f"{scope}: {untrusted(reason)}" for scope, reason in reversed(lines)], _MOST_REFUSED):
+    for sentence in few([_refused_line(line) for line in reversed(lines)], _MOST_REFUSED):
         click.echo(f"  {sentence}")
     if lines:
-        click.echo("When the reason is mended, `recollect team sync --again` sends them once more.")
+        them = "it" if len(lines) == 1 else "them"
+        click.echo(f"When the reason is mended, `recollect team sync --again` sends {them} once more.")
+
+
+def _refused_line(line: RefusedLine) -> str:
+    about = f", '{untrusted(line.about)}'" if line.about else ""
+    return f"{line.to}{about}: {untrusted(line.reason)}"

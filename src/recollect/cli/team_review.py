@@ -47,6 +47,7 @@ def review_team(
     else:
         for each in found:
             click.echo(f"{styled(each.id, 'green')}  {_facts(each)}  {untrusted(each.text.entry.name)}")
+        click.echo("\n`recollect review --team ID` shows one in full; --accept ID and --dismiss ID settle it.")
 
 
 def _settle(

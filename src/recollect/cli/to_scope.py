@@ -18,16 +18,17 @@ to_option = click.option(
 )
 
 _DONE = {
-    "shared": "Shared",
-    "observed": "Known there, and observed once more",
-    "confirmed": "Confirmed",
-    "retired": "Retired",
+    "shared": "To be shared",
+    "observed": "Known there, to be observed once more",
+    "confirmed": "To be confirmed",
+    "retired": "To be retired",
     say.KNOWN: "Nothing to do, you have shared it before",
 }
 
 
 def share_named(workspace: Workspace, scope: str, names: Sequence[str], dry_run: bool, as_json: bool) -> None:
     """Share lessons with a scope, or show what would be sent."""
+    say.check_writer(workspace, scope)  # before any lesson is looked up: without a team, no name would help
     warnings: list[str] = []
     with Engine(workspace) as engine:
         entries = [find_named(engine, name, warnings).entry for name in names]
@@ -50,12 +51,14 @@ def print_said(done: Sequence[say.Said], scope: str, as_json: bool) -> None:
         return
     for each in done:
         click.echo(f"{styled(_DONE[each.outcome], 'green')}: {untrusted(each.name)}")
-    if any(each.awaits for each in done):
+    if any(each.line for each in done):
+        it = "it" if len(done) == 1 else "them"
+        awaits = any(each.awaits for each in done)
         click.echo(
-            f"The members of {scope} find it once a curator has approved it; `recollect team sync` sends it now."
+            "Kept here, and sent when the server can be reached; `recollect team sync` does it now."
+            f" The members of {scope} "
+            + (f"find {it} once a curator has approved {it}." if awaits else f"get {it} then.")
         )
-    elif any(each.line for each in done):
-        click.echo(f"The members of {scope} get it with the next exchange; `recollect team sync` does it now.")
 
 
 def _preview(workspace: Workspace, scope: str, entries: Sequence[StoredEntry], as_json: bool) -> None:

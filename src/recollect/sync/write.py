@@ -23,7 +23,11 @@ def write_lines(engine: Engine, kind: Kind, values: Iterable[Any]) -> list[str]:
     """
     workspace = engine.workspace
     if not engine.store.follows_files:
-        raise InvalidEntry(f"this is kept in the journal of a machine, and {workspace.store_place} follows none here")
+        raise InvalidEntry(
+            f"this is kept in the journal of a machine, and {workspace.store_place} follows none here;"
+            " `recollect retire NAME` hides a lesson for all who read its scope, and a laptop that has joined the team"
+            " can mute and pin it for itself"
+        )
     append_lines(workspace.journal, kind, values)
     try:
         return sync_journal(engine.store, workspace.global_store, engine.labels())

@@ -30,6 +30,7 @@ from recollect.sync.journal import identified
 from recollect.sync.scopes import sync_scopes
 from recollect.sync.sync import sync
 from recollect.team.joined import clock_of, joined_team, renew_machine, update_team
+from recollect.team.names import lesson_named
 from recollect.team.outbox import Outgoings, checked_box, own_line
 from recollect.team.say import unsendable
 
@@ -280,7 +281,8 @@ class _Exchange:
         """Send lines to their scopes, and note those refused; return how many were sent."""
         by_scope: dict[str, list[TeamLine]] = {}
         refused: dict[tuple[str, str], str] = {}
-        for scope, line in self._in_time(lines):
+        given = self._in_time(lines)
+        for scope, line in given:
             fault = unsendable(line.body)
             if fault:
                 refused[scope, line.id] = fault
@@ -294,7 +296,11 @@ class _Exchange:
             else:
                 refused |= {(scope, line.id): f"you are no member of {scope}" for line in some}
         at = utc_text(time.gmtime(self._now()))
-        new = [RefusedLine(id, scope, reason, at) for (scope, id), reason in refused.items()]
+        bodies = {(scope, line.id): line.body for scope, line in given}
+        new = [
+            RefusedLine(id, scope, reason, at, lesson_named(self._store, scope, bodies[scope, id]))
+            for (scope, id), reason in refused.items()
+        ]
         if new:
             self._result.refused += new
 

@@ -23,7 +23,7 @@ from recollect.files.journal.log import append_lines
 from recollect.files.team.lines import last_pulled
 from recollect.files.team.state import JoinedScope, RefusedLine, TeamState, change_state
 from recollect.store.open import open_team, prepare_team
-from recollect.store.team import TeamGroups, TeamLog
+from recollect.store.team import AuditLine, TeamGroups, TeamLog
 from recollect.store.values import BANK
 from recollect.sync.entry_input import EntryInput
 from recollect.sync.scopes import drop_scopes, fold_lessons, shown_scopes
@@ -42,6 +42,9 @@ from recollect.team.joined import (
 from recollect.team.outbox import sendable
 
 _PREFIX = "postgresql://"
+
+# In seconds: how long the server may take to answer somebody who leaves.
+_PATIENCE = 2.0
 
 
 @dataclass
@@ -231,8 +234,7 @@ def _leave(workspace: Workspace, force: bool) -> Left:
     state = joined_team(store)
     unsent = len(sendable(workspace, state))
     if unsent and not force:
-        lines = counted(unsent, "line was", "lines were")
-        raise TeamError(f"{lines} not sent yet; `recollect team sync` sends them, --force leaves without that")
+        raise TeamError(_not_sent(workspace, unsent))
     left = Left(state.address, 0, 0, unsent)
     paths = [SCOPE_SOURCE + scope for scope in state.scopes]
     lessons = _lessons(store, state)
@@ -254,6 +256,14 @@ def _leave(workspace: Workspace, force: bool) -> Left:
     return left
 
 
+def _not_sent(workspace: Workspace, unsent: int) -> str:
+    lines, it = counted(unsent, "line was", "lines were"), "it" if unsent == 1 else "them"
+    force = f"`recollect team leave --force` leaves without {it}"
+    if look(workspace, patience=_PATIENCE):
+        return f"{lines} not sent yet, and the server does not answer now; try again when it does, or {force}"
+    return f"{lines} not sent yet; `recollect team sync` sends {it}, {force}"
+
+
 def administer(workspace: Workspace, work: Callable[[TeamLog], Any]) -> Any:
     """Do something with the log of the team, and return the result: where the store is, or that was joined.
 
@@ -263,6 +273,11 @@ def administer(workspace: Workspace, work: Callable[[TeamLog], Any]) -> Any:
     """
     with open_team(team_address(workspace)) as log:
         return work(log)
+
+
+def audit(workspace: Workspace, scope: str, limit: int) -> list[AuditLine]:
+    """Return what was done in a scope, the newest first. Raises as `administer` does."""
+    return administer(workspace, lambda log: log.audit(scope, limit))
 
 
 def scopes_there(workspace: Workspace) -> list[TeamScope]:

@@ -77,6 +77,13 @@ def share(workspace: Workspace, scope: str, entry: StoredEntry, *, now: Callable
     return _said(workspace, scope, given, body, now=now)
 
 
+def check_writer(workspace: Workspace, scope: str) -> TeamState:
+    """Return the team that was joined. Raise TeamError if there is none, or if one may not write in the scope."""
+    state = joined_team(workspace.global_store)
+    scope_of(state, scope, WRITER)
+    return state
+
+
 def to_share(workspace: Workspace, scope: str, entry: StoredEntry) -> tuple[EntryInput, dict[str, Any] | None]:
     """Return a lesson and what `share` would say of it: None if one has said it before. Raises as `share` does."""
     if entry.category not in KNOWLEDGE:
@@ -86,8 +93,7 @@ def to_share(workspace: Workspace, scope: str, entry: StoredEntry) -> tuple[Entr
             " only lessons are shared with a team"
         )
     given = parse_entry_input(_fields(entry, entry.description))
-    state = joined_team(workspace.global_store)
-    scope_of(state, scope, WRITER)
+    state = check_writer(workspace, scope)
     known = _known(workspace.global_store, state, scope, given.content_hash)
     unsent = ((to, line.body) for to, line in sendable(workspace, state))
     is_said = bool(known and not known.is_retired and state.user in known.authors)
@@ -112,8 +118,7 @@ def retire(
 
 def confirm(workspace: Workspace, scope: str, name: str, *, now: Callable[[], float] = time.time) -> Said:
     """Say that a lesson of a scope still holds; it is no longer retired. Raises as `retire` does."""
-    state = joined_team(workspace.global_store)
-    scope_of(state, scope, WRITER)
+    state = check_writer(workspace, scope)
     lesson = find_shared(workspace.global_store, state, scope, name)
     return _said(workspace, scope, lesson.text.entry, {CONFIRMED: lesson.id}, now=now)
 
@@ -220,8 +225,7 @@ def find_shared(global_store: str, state: TeamState, scope: str, name: str) -> S
 
 def _own_lesson(workspace: Workspace, scope: str, name: str) -> SharedLesson[EntryInput]:
     """Return a lesson that this user may change. Raise TeamError if only a curator may."""
-    state = joined_team(workspace.global_store)
-    scope_of(state, scope, WRITER)
+    state = check_writer(workspace, scope)
     lesson = find_shared(workspace.global_store, state, scope, name)
     if not can(state.scopes[scope].role, CURATOR) and lesson.text.author != state.user:
         raise TeamError(

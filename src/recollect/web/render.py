@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from recollect.config.locations import EDITOR_VARIABLE
 from recollect.domain.categories import CATEGORIES, UNKNOWN
-from recollect.domain.clock import parse_time
+from recollect.domain.clock import parse_time, relative
 from recollect.domain.feedback.kinds import CONTRADICTED
 from recollect.domain.text import counted, cut, one_line, visible
 from recollect.sessions.given import Evidence
@@ -38,9 +38,6 @@ EDITORS = {
 }
 _DEFAULT_EDITOR = "vscode"
 _NO_EDITOR = ("javascript:", "data:", "vbscript:", "blob:")
-
-# The units of a relative time, in seconds; a longer time is shown as a date.
-_UNITS = ((60, 1, ""), (3_600, 60, "min"), (86_400, 3_600, "h"), (30 * 86_400, 86_400, "d"))
 
 
 def rendered(template: str, **values: Any) -> str:
@@ -110,18 +107,6 @@ def ago(at: str, now: datetime | None = None) -> Markup:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         moment.isoformat(), exact, relative(moment, now or datetime.now(UTC))
     )
-
-
-def relative(moment: datetime, now: datetime) -> str:
-    """Return a time in words, relative to now up to a month, and as a date beyond."""
-    seconds = (now - moment).total_seconds()
-    if -60 < seconds < 60:
-        return "now"
-    for most, unit, name in _UNITS:
-        if name and abs(seconds) < most:
-            number = f"{int(abs(seconds) // unit)} {name}"
-            return f"{number} ago" if seconds > 0 else f"in {number}"
-    return moment.strftime("%-d %b %Y")
 
 
 def sentence(text: str) -> str:

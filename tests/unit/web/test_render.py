@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.web.render import ago, editor_url, markdown, project_pairs, relative
+from recollect.domain.clock import relative
+from recollect.web.render import ago, editor_url, markdown, project_pairs
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 

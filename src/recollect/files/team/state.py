@@ -51,12 +51,13 @@ class JoinedScope:
 
 @dataclass
 class RefusedLine:
-    """A line that the server has refused."""
+    """A line that the server has refused; `about` names the lesson, without what looks like a credential."""
 
     id: str
     to: str
     reason: str
     at: str
+    about: str = ""
 
 
 @dataclass
@@ -188,8 +189,11 @@ def _outbox(value: object) -> Outbox:
 def _refused(value: object) -> list[RefusedLine]:
     items = cast("list[object]", value)[-_MOST_REFUSED:] if isinstance(value, list) else []
     lines = [line for line in map(_object, items) if is_line_id(line.get("id"))]
-    texts = [[_text(line, name) for name in ("id", "to", "reason", "at")] for line in lines]
-    return [RefusedLine(id, to, cut(reason, _LONGEST_REASON), at) for id, to, reason, at in texts]
+    texts = [[_text(line, name) for name in ("id", "to", "reason", "at", "about")] for line in lines]
+    return [
+        RefusedLine(id, to, cut(reason, _LONGEST_REASON), at, cut(about, _LONGEST_REASON))
+        for id, to, reason, at, about in texts
+    ]
 
 
 def _object(value: object) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def explained(
             return StoreError(f"{told}; {hint}")
     is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
     if is_lost and (error.sqlstate is None or error.sqlstate[:2] in _UNREACHABLE):
-        advice = "check that the server runs, and lets you in; the password comes from PGPASSWORD or ~/.pgpass"
+        advice = "check that the server runs, and lets you in (the password comes from PGPASSWORD or ~/.pgpass)"
         return StoreError(f"{told}; {advice}")
     return StoreError(f"{told}; `recollect doctor` says more")
 
