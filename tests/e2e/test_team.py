@@ -207,6 +207,42 @@ def test_a_refused_line_is_sent_once_more_as_the_status_says(ann: World, bob: Wo
     assert "refused" not in run(bob, "team", "status")
 
 
+def test_a_credential_never_leaves_the_machine_by_any_way(ann: World, team: Team) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    run(ann, "add", "anti-pattern", JITTER)
+    run(ann, "promote", "--to", BACKEND, SLUG)
+    run(ann, "team", "sync")
+    told: list[str] = []
+
+    bank = ann.store / "patterns.md"
+    bank.write_text(f"# Patterns\n\n### Pattern: Deploy by hand\nUse {token} to deploy.\n", encoding="utf-8")
+    told.append(run(ann, "promote", "--to", BACKEND, "deploy-by-hand", code=1))
+    told.append(run(ann, "promote", "--to", BACKEND, "deploy-by-hand", "--dry-run", code=1))
+    form = ann.home / "edited.toml"
+    form.write_text(f'text = "{JITTER} {token}"\ncategory = "anti-patterns"\ntitle = "Jitter"\n', encoding="utf-8")
+    told.append(run(ann, "edit", SLUG, "--to", BACKEND, "--from", str(form), "--no-editor", code=1))
+    told.append(run(ann, "retire", SLUG, "--to", BACKEND, "--reason", f"it was {token}", code=1))
+    assert document(ann, "team", "status")["unsent"] == 0
+
+    journal = ann.store / "session-captures.jsonl"
+    own = {"id": "0" * 16, "at": "2026-01-01T00:00:00Z", "category": "patterns", "name": f"Deploy {token}"}
+    said = {"shared": content_hash(token), "entry": {"name": "Deploy", "description": token, "category": "patterns"}}
+    line = {"outgoing": "1760000000000-000000-00000abc", "to": BACKEND, "body": said, "at": own["at"]}
+    with journal.open("a", encoding="utf-8") as lines:  # as an older version, or a hand, may have written them
+        lines.write(json.dumps({**own, "description": "Deploy by hand."}) + "\n" + json.dumps(line) + "\n")
+    told.append(run(ann, "team", "sync", code=1))
+    told.append(run(ann, "team", "join", team.url("ann"), "--personal"))
+    refused = document(ann, "team", "status")["refused"]
+    assert sorted(each["to"] for each in refused) == ["personal:ann", BACKEND]
+    assert all("which is never sent" in each["reason"] for each in refused)
+
+    told.append(run(ann, "team", "status"))
+    assert token not in "".join(told) + json.dumps(refused) + (ann.store / "team.json").read_text(encoding="utf-8")
+    there = team.server.run(f"SELECT body::text FROM {team.schema}.lines")
+    assert there
+    assert token not in str(there)
+
+
 def test_scopes_members_and_the_audit_are_listed(ann: World, bob: World) -> None:
     assert document(ann, "team", "scope")["scopes"][0]["role"] == "admin"
     members = document(ann, "team", "member", BACKEND)["members"]

@@ -319,6 +319,21 @@ def test_command_copies_and_says_what(world: World, server: str) -> None:
     assert "is not empty" in json.loads(dry.stdout)["error"]
 
 
+def test_entry_with_a_credential_is_not_copied_to_a_server(world: World, server: str, tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    world.write_bank("patterns", f"### Pattern: Deploy by hand\nUse {token} to deploy.\n")
+    world.run("rebuild")
+    for options in ((), ("--dry-run",), ("--scope", "team:backend")):
+        done = world.run("store", "copy", "here", server, *options)
+        assert done.returncode == 1
+        assert "1 entry seems to hold a credential, which must not leave this machine" in done.stderr
+        assert "Deploy by hand; `recollect doctor --secrets`" in done.stderr
+        assert token not in done.stdout + done.stderr
+    found = world.run("store", "copy", server, f"sqlite:{tmp_path / 'back'}", "--json")
+    assert token not in found.stdout + "".join(path.read_bytes().decode("latin-1") for path in tmp_path.glob("back/*"))
+    assert world.run("store", "copy", "here", f"sqlite:{tmp_path / 'beside'}").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("source", "told"),
     [

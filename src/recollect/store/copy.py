@@ -27,6 +27,7 @@ _PERSONAL = "personal:"
 _USE = ("usage", "feedback", "receipts", "receipt_lines", "evidence")
 
 Progress = Callable[[str, int, int], object]  # the name of a table, its rows copied or compared, and all
+Check = Callable[[Store], None]
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,20 @@ def place_named(name: str, here: str) -> str:
     raise StoreError(f"{name!r} is no store; write here, {_FILE}FOLDER or postgresql://user@host/database")
 
 
-def plan(source: str, target: str, *, scope: str = "") -> Copy:
-    """Return the numbers of rows to copy, and why they cannot be. Nothing changes.
+def plan(source: str, target: str, *, check: Check | None = None, scope: str = "") -> Copy:
+    """Return the numbers of rows to copy, and why they cannot be: `check` may raise it. Nothing changes.
 
     Raises:
         StoreError: the source cannot be read.
     """
     with _opened(source) as store:
         result = Copy([CopiedTable(table.name, table.count()) for table in _tables(store, scope)])
+        try:
+            if check:
+                check(store)
+        except StoreError as error:
+            result.problem = str(error)
+            return result
         if is_server(target) or store_exists(target):
             try:
                 with suppress(StoreMissing), unchanged(database_name(target), scope=scope) as other:
@@ -79,8 +86,10 @@ def plan(source: str, target: str, *, scope: str = "") -> Copy:
     return result
 
 
-def copy_store(source: str, target: str, *, anew: bool, progress: Progress, scope: str = "") -> Copy:
-    """Copy a store to another place, or go on with a copy. The source stays as it is.
+def copy_store(
+    source: str, target: str, *, anew: bool, progress: Progress, check: Check | None = None, scope: str = ""
+) -> Copy:
+    """Copy a store to another place, or go on with a copy. The source stays as it is; `check` may refuse it first.
 
     If `anew`, what an unfinished copy has left at the target is removed first. On a server, it goes to a scope: the
     user's own, or that of others, to which usage and receipts are not copied.
@@ -90,6 +99,8 @@ def copy_store(source: str, target: str, *, anew: bool, progress: Progress, scop
     """
     with ExitStack() as opened:
         store = opened.enter_context(_opened(source))
+        if check:
+            check(store)  # it sees what is copied: the source is read as it was when it was opened
         other = opened.enter_context(open_store(target, acting=Acting("", scope)))
         with other.writing():  # only the scope that is written to counts
             state = _begun(store, other, source, target, scope, anew=anew)
