@@ -1,4 +1,4 @@
-"""Real texts and their real vectors, made once by the local model and kept in a folder."""
+"""Read real texts and their vectors, which the local model makes once and a folder keeps."""
 
 from __future__ import annotations
 

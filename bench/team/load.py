@@ -1,4 +1,4 @@
-"""Many entries in many scopes of a server, drawn around real texts and their real vectors, loaded by COPY."""
+"""Load many entries into many scopes of a server by COPY, drawn around real texts and their real vectors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VECTORS = "model, kind, number, vector, scale, scope"
 
 @dataclass
 class Loaded:
-    """What a server holds: the size of each scope, largest first, and the seconds that each step took."""
+    """The size of each loaded scope, largest first, and the seconds of each step."""
 
     sizes: dict[str, int]
     seconds: dict[str, float]

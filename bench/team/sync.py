@@ -43,14 +43,14 @@ WHOLE = "whole"
 
 @dataclass
 class Synced:
-    """The seconds of an exchange: to the last line of each stage, and to the end. Those of SELECT 1 meanwhile."""
+    """The seconds of an exchange to the last line of each stage and to the end, and those of SELECT 1 meanwhile."""
 
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     bare: list[float] = field(default_factory=list[float])
 
     @property
     def storing(self) -> float:
-        """The seconds after the last line had come: its file is read, and the store brought up to date."""
+        """Return the seconds after the last line had come, in which the store was brought up to date."""
         return self.seconds[WHOLE] - self.seconds[PULLING]
 
 
