@@ -67,12 +67,12 @@ def test_what_is_the_users_own_stays_so_whatever_comes_first(store: Store, order
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_of_two_scopes_the_same_one_describes_a_lesson_in_any_order(store: Store, first: int) -> None:
+def test_of_two_scopes_the_nearest_describes_a_lesson_in_any_order(store: Store, first: int) -> None:
     puts = [(scope(), shared("Backend's")), (scope("organisation:acme"), shared("Acme's"))]
     for source, each in (puts[first], puts[1 - first]):
         store.put(source, [each])
 
-    assert only(store).name == "Acme's"
+    assert only(store).name == "Backend's"
 
 
 def test_a_scope_that_retires_a_lesson_leaves_what_the_user_has(store: Store) -> None:
