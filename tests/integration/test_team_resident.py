@@ -15,8 +15,12 @@ from tests.laptops import BACKEND, Laptop
 from tests.postgres import Team
 from tests.proxy import Proxy
 
+from recollect.config import locations
 from recollect.config.workspace import Workspace
+from recollect.errors import StoreError
+from recollect.team import background, exchange
 from recollect.team.background import TeamThread
+from recollect.team.exchange import Exchanged
 from recollect.team.join import status as team_status
 
 JITTER = "Retries without jitter overload the gateway after an outage."
@@ -121,3 +125,32 @@ def test_a_server_that_fails_is_asked_less_and_less(world: World) -> None:
     assert longest[0] <= 60
     assert max(longest) <= 1800
     assert longest[-1] > 1000
+
+
+@pytest.mark.parametrize("error", [StoreError("no answer"), OSError(28, "No space left on device")], ids=str)
+def test_a_failure_of_any_kind_is_told_once_and_the_thread_goes_on(
+    world: World, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    ended = threading.Event()
+    tried: list[Workspace] = []
+    told: list[str] = []
+
+    def failing(workspace: Workspace, **_: object) -> Exchanged:
+        tried.append(workspace)
+        if len(tried) == 3:
+            ended.set()
+        raise error
+
+    state = Path(locations.team_state(str(world.store)))
+    state.parent.mkdir(parents=True)
+    state.write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(exchange, "exchange", failing)
+    monkeypatch.setattr(background, "_LOOK", 0)
+    monkeypatch.setattr(TeamThread, "pause", lambda _: 0)
+    TeamThread(world.workspace, ended, told.extend, lambda: None).start()
+    until(lambda: ended.is_set() and not any(thread.name == "team" for thread in threading.enumerate()))
+
+    assert len(tried) == 3
+    assert len(told) == 1
+    assert "it is tried again" in told[0]
+    assert str(error) in told[0]

@@ -74,15 +74,19 @@ class TeamThread:
             done = exchange(workspace, patience=_PATIENCE, wait=0)
         except LockTimeout:
             return  # a command does it at this moment
-        except RecollectError as error:
+        except Exception as error:  # a thread that ended here would never share anything again, and nobody would hear
             self.failures += 1
             if self.failures == 1:  # said once, until it works again; `recollect team status` has the last one
-                self._tell([f"the team's server was not reached, and is tried again: {error}"])
+                self._tell([f"no lines were exchanged with the team's server; it is tried again: {_reason(error)}"])
             return
         self.failures = 0
         self._tell(done.warnings)
         if done.pulled:
             self._pulled()
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, RecollectError) else f"{type(error).__name__}: {error}"
 
 
 def _mark(path: str) -> tuple[int, int]:

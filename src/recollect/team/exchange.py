@@ -48,7 +48,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass
 class Exchanged:
-    """What an exchange did: lines pulled and sent, those refused, and warnings. `waiting` lines are left to be sent."""
+    """What an exchange did: lines pulled and sent, those refused, and warnings."""
 
     pulled: int = 0
     sent: int = 0
