@@ -6,6 +6,7 @@ import itertools
 import json
 import socket
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -166,8 +167,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _converse(self, body: Json, tokens: int) -> None:
         try:
             turn = self.server.api.answer(body)
-        except Exception as error:  # a script's own complaint belongs to the test, not to this thread
-            self.server.api.failures.append(f"{type(error).__name__}: {error}")
+        except Exception:  # a script's own complaint belongs to the test, not to this thread
+            self.server.api.failures.append(traceback.format_exc())
             self._refuse(400, "the script failed")
             return
         message = _message(turn, body.get("model", "scripted"), tokens)

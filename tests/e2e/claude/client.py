@@ -142,7 +142,7 @@ class Client:
         streams = ["--output-format", "stream-json", "--input-format", "stream-json", "--verbose"]
         with Api(script) as api:
             run = self.run(["-p", *streams, *options], api, prompts)
-        assert not api.failures, api.failures
+        assert not api.failures, self._complaints(api)
         assert run.code == 0, f"claude {self.version} exited with {run.code}: {run.stderr[-2000:]} {run.stdout[-2000:]}"
         return run
 
@@ -184,7 +184,14 @@ class Client:
                     session.leave(process)
         finally:
             session.screen.close()
-        assert not session.api.failures, session.api.failures
+        assert not session.api.failures, self._complaints(session.api)
+
+    def _complaints(self, api: Api) -> str:
+        """What a script complained about, what the last request was given, and what hooks have logged."""
+        log = self.store / "recollect.log"
+        logged = log.read_text(encoding="utf-8")[-2000:] if log.exists() else "nothing"
+        given = api.requests[-1].context_of("UserPromptSubmit") if api.requests else []
+        return "\n".join([*api.failures, f"given: {given}", f"logged: {logged}"])
 
     def _greet(self) -> None:
         """Answer what the client asks a person who starts it for the first time."""
