@@ -17,6 +17,9 @@ def test_timeline_has_a_line_for_each_session_by_day(lived: World, visit: Visit)
     expect(page.locator("[data-row]")).to_have_count(12)
     expect(page.locator("[data-row]").first).to_contain_text("3 prompts")
     assert page.locator("#results h2").count() > 3
+    box = page.get_by_label("Project").bounding_box()
+    assert box
+    assert box["width"] < 400, "no wider than what there is to choose"
     page.get_by_label("Project").select_option(label="shop")
     expect(page.locator("[data-row]")).to_have_count(12)
     page.wait_for_url("**project=**")
