@@ -40,6 +40,7 @@ class Site:
         self._workspace = workspace
         self._background = Background(workspace)
         self.threads = ThreadPoolExecutor(_THREADS, "page")
+        self.exchanges = ThreadPoolExecutor(1, "team")  # a server that hangs keeps no page waiting
         self.catalogue = Catalogue()
         self.slow = SlowItems()
         self.maps = Maps()

@@ -186,7 +186,7 @@ document.addEventListener("keydown", (event) => {
   const button = currentRow()?.querySelector(pressed) || document.querySelector(`${pressed}:not([data-row] *)`);
   const act = KEYS[event.key];
   if (act && (currentRow() || !["Enter", " "].includes(event.key))) act();
-  else if (button) button.click();
+  else if (button) button.matches("input") ? button.focus() : button.click();
   else return;
   event.preventDefault();
 });
