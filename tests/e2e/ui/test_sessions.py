@@ -61,4 +61,4 @@ def test_entry_of_a_story_is_muted_pinned_and_opened_from_there(lived: World, vi
 
 def test_unknown_session_says_so(lived: World, visit: Visit) -> None:
     page = visit(lived, "/sessions/no-such-session")
-    expect(page.locator("#main")).to_contain_text("nothing is known of this session any more")
+    expect(page.locator("#main")).to_contain_text("Nothing is known of this session any more")

@@ -156,7 +156,8 @@ function currentRow() {
 function select(row, withFocus = true) {
   currentRow()?.removeAttribute("aria-current");
   row.setAttribute("aria-current", "true");
-  if (withFocus) row.focus({ preventScroll: true });
+  if (!withFocus) return; // a page that moves under a pressed button of the mouse would lose the click
+  row.focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
 }
 function move(step) {
