@@ -81,10 +81,11 @@ def settle(call: Call) -> Response:
 
 def sync(call: Call) -> Response:
     """Exchange lines with the server, as `recollect team sync` does. What takes longer goes on behind the page."""
-    again = bool(call.given("again"))
-    running = call.site.exchanges.submit(
-        exchange, call.site.workspace(), patience=_PATIENCE, wait=_PATIENCE, again=again
-    )
+    site, again = call.site, bool(call.given("again"))
+    running = site.exchanging
+    if running is None or running.done():
+        running = site.exchanges.submit(exchange, site.workspace(), patience=_PATIENCE, wait=_PATIENCE, again=again)
+        site.exchanging = running
     if not wait([running], _LONGEST).done:
         return call.done("The exchange takes longer. It goes on, and this page follows it.", to="/team")
     try:
