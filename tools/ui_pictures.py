@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
@@ -29,9 +30,10 @@ PAGES = {
     "sessions": ("/sessions/{session}", "dark"),
     "memories": ("/memories?q=a+customer+was+charged+twice", "light"),
     "memory": ("/memory/{memory}", "dark"),
-    "try": ("/try?prompt=A+customer+says+she+was+charged+twice+for+one+order.", "light"),
+    "try": ("/try?q=A+customer+says+she+was+charged+twice+for+one+order.", "light"),
     "map": ("/map", "dark"),
     "health": ("/health", "light"),
+    "team": ("/team", "dark"),
 }
 
 
@@ -58,7 +60,7 @@ def main() -> int:
         with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8", env=environment) as server:
             try:
                 assert server.stdout
-                _take(json.loads(server.stdout.readline())["url"], names, folder)
+                _take(json.loads(server.stdout.readline())["url"], names, folder, lambda: ui_world.add_team(workspace))
             finally:
                 server.terminate()
     large = [path.name for path in folder.glob("*.png") if path.stat().st_size > LARGEST]
@@ -67,7 +69,7 @@ def main() -> int:
     return 1 if large else 0
 
 
-def _take(url: str, names: dict[str, str], folder: Path) -> None:
+def _take(url: str, names: dict[str, str], folder: Path, join_team: Callable[[], None]) -> None:
     base = url.partition("/?")[0]
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
@@ -77,6 +79,8 @@ def _take(url: str, names: dict[str, str], folder: Path) -> None:
         page.set_default_timeout(180_000)  # a busy machine takes its time to compare all entries
         page.goto(url)
         for name, (path, scheme) in PAGES.items():
+            if name == "team":
+                join_team()  # only now: with a team, every page has one more to choose
             page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
             page.goto(base + path.format(**names))
             _settle(page)
@@ -88,6 +92,7 @@ def _settle(page: Page) -> None:
     """Wait until everything that comes after the page is there."""
     page.wait_for_selector("html[data-state]", state="attached")
     page.wait_for_selector("[data-load]:not([data-loaded])", state="detached")
+    page.wait_for_selector(".map:not([data-ready])", state="detached")
     if "/health" not in page.url and "/map" not in page.url:
         page.keyboard.press("j")
     page.wait_for_load_state("load")

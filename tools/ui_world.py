@@ -13,15 +13,22 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from recollect.config import locations
 from recollect.config.workspace import Workspace
+from recollect.domain.shared.line_ids import LineClock
+from recollect.domain.shared.lines import SHARED, TeamLine
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
 from recollect.files.journal.kinds import STAGED, Staged
 from recollect.files.journal.log import append_lines
+from recollect.files.team.lines import append_pulled
+from recollect.files.team.state import JoinedScope, RefusedLine, TeamState, change_state
 from recollect.learn.by_hand import Note, add
 from recollect.memories.marks import pin
 from recollect.store.values import PROMPT, TITLE, Evidence, Receipt, ReceiptLine
+from recollect.sync.entry_input import parse_entry_input
 from recollect.sync.rebuild import sync_all
+from recollect.team.joined import this_host
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parent / "ui_world.json").read_text(encoding="utf-8"))
 
@@ -29,12 +36,14 @@ _WORDS = "cache queue index lock retry shard token parser worker socket schema d
 _PINNED = 13
 _DISPUTED = 10
 _IN_VAIN = 3
+_MACHINE, _SCOPE = "0a1b2c3d", "team:backend"
 
 
 def build(folder: Path, entries: int = 0) -> Workspace:
     """Make the project `shop` and the store in a folder, and return the workspace."""
     project = folder / "shop"
-    (folder / "store").mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "store").mkdir(mode=0o700)
     project.mkdir()
     _git(project, "init", "-q", "-b", "main")
     _commit(project, DATA["code"], "Start the shop")
@@ -106,6 +115,27 @@ def add_many(engine: Engine, count: int) -> None:
         lines += [f"When the {three} meets the {four}, prefer {five} number {number}.", "- Confidence: medium", ""]
     (Path(engine.workspace.global_store) / "patterns.md").write_text("\n".join(lines), encoding="utf-8")
     sync_all(engine)
+
+
+def add_team(workspace: Workspace) -> None:
+    """Leave what a curator has pulled from a team's server, without one."""
+    now, store, clock = datetime.now(UTC), workspace.global_store, LineClock(_MACHINE)
+    lines: list[TeamLine] = []
+    for seq, (author, role, days, fields, *edits) in enumerate(DATA["team"], 1):
+        body = {SHARED: parse_entry_input(fields).content_hash, "entry": fields}
+        body |= {"edits": lines[edits[0]].body[SHARED]} if edits else {}
+        id = clock.next_id(int((now - timedelta(days=days)).timestamp() * 1000))
+        lines.append(TeamLine(id, body, seq=seq, author=author, role=role))
+    state = TeamState("postgresql://ada@db.example/memory", "ada", _MACHINE, this_host(), contacted_at=_at(now))
+    state.scopes = {
+        _SCOPE: JoinedScope("curator", curated=True, last_seq=len(lines)),
+        "organisation:acme": JoinedScope("reader"),
+    }
+    refused = "you are a reader of organisation:acme, and this needs a writer"
+    about = "Charging without an idempotency key"
+    state.refused = [RefusedLine(clock.next_id(0), "organisation:acme", refused, _at(now), about)]
+    change_state(locations.team_state(store), locations.team_folder(store), lambda _before: (state, None))
+    append_pulled(locations.team_lines(store, _SCOPE), lines)
 
 
 def _at(moment: datetime) -> str:

@@ -41,6 +41,7 @@ from recollect.team.join import (
     leave,
     link,
     look,
+    members_of,
     prepare,
     status,
     unlink,
@@ -122,7 +123,7 @@ def join_(url: str, personal: bool, workspace: Workspace, as_json: bool) -> None
     if as_json:
         print_json({"address": url, "user": user, "personal": personal, **_exchanged(done)})
         return
-    click.echo(f"{styled('Joined', 'green')} as {untrusted(user)}. {_did(done)}")
+    click.echo(f"{styled('Joined', 'green')} as {untrusted(user)}. {done.sentence}")
     for scope, lines in done.scopes.items():
         click.echo(f"  {scope}  {counted(lines, 'line', 'lines')}")
     if not done.scopes:
@@ -169,7 +170,7 @@ def sync_(again: bool, workspace: Workspace, as_json: bool) -> None:
     if as_json:
         print_json(_exchanged(done))
     else:
-        click.echo(_did(done))
+        click.echo(done.sentence)
         _print_refused(done.refused)
     sys.exit(1 if done.refused else 0)
 
@@ -267,7 +268,7 @@ def member_(scope: str, login: str | None, role: str | None, remove: bool, works
         administer(workspace, lambda log: log.add_member(scope, login, role))
     elif login:
         administer(workspace, lambda log: log.remove_member(scope, login))
-    members = administer(workspace, lambda log: log.members(scope))
+    members = members_of(workspace, scope)
     if as_json:
         print_json({"scope": scope, "members": [asdict(each) for each in members]})
         return
@@ -318,11 +319,6 @@ def _for_ann(url: str) -> str:
     head, at, rest = url.partition("@")
     scheme = head.partition("://")[0]
     return f"{scheme}://ann@{rest if at else head.partition('://')[2]}"
-
-
-def _did(done: Exchanged) -> str:
-    sent, pulled = counted(done.sent, "line", "lines"), counted(done.pulled, "line", "lines")
-    return f"Sent {sent}, pulled {pulled}."
 
 
 def _exchanged(done: Exchanged) -> dict[str, Any]:

@@ -72,6 +72,15 @@ def lines_of(path: str, most: int) -> list[str]:
         return []
 
 
+def stamp_of(path: str) -> tuple[int, int]:
+    """Return the size of a file and when it was changed, in nanoseconds; zeros without a file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
+
+
 def open_regular(path: str, *, follow: bool = True) -> BufferedReader:
     """Open a regular file for reading, without blocking on other kinds of file such as a pipe.
 

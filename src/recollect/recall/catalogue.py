@@ -32,7 +32,8 @@ class Filter:
     """A choice of entries; empty values choose all.
 
     `project` is an identity: its entries and the global ones; None stands for all projects. `days` is the age of the
-    last change at most, or at least if it is negative. `use` is one of `USES`.
+    last change at most, or at least if it is negative. `use` is one of `USES`. `said_by` is a member of a team, one of
+    its scopes, or both as entries have it: "ann in team:backend".
     """
 
     project: str | None = None
@@ -42,11 +43,12 @@ class Filter:
     tag: str = ""
     days: int = 0
     use: str = ""
+    said_by: str = ""
 
     @property
     def is_plain(self) -> bool:
         """Return True if the store alone can choose."""
-        return not (self.origin or self.tag or self.days or self.use)
+        return not (self.origin or self.tag or self.days or self.use or self.said_by)
 
     @property
     def statuses(self) -> Sequence[str]:
@@ -62,6 +64,7 @@ class Filter:
             and (not tag or tag in (keyword.lower() for keyword in entry.keywords))
             and (not self.days or (at >= day) == (self.days > 0))
             and (not self.use or _fits_use(entry, self.use))
+            and (not self.said_by or self.said_by in (entry.said_by, *entry.said_by.rsplit(" in ", 1)))
         )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from recollect.config import locations
 from recollect.config.workspace import Workspace
 from recollect.errors import LockTimeout, RecollectError
+from recollect.files.textfile import stamp_of
 
 # In seconds: between two exchanges, and at most after failures; between two looks at the journal; and without a team.
 _USUAL = 60.0
@@ -55,10 +56,10 @@ class TeamThread:
             if not os.path.exists(locations.team_state(workspace.global_store)):
                 self._ended.wait(_IDLE)
                 continue
-            mark = _mark(workspace.journal)
+            mark = stamp_of(workspace.journal)
             if time.monotonic() >= due or (mark != self._sent and not self.failures):
                 self._exchange(workspace)
-                self._sent = _mark(workspace.journal)
+                self._sent = stamp_of(workspace.journal)
                 due = time.monotonic() + self.pause()
             self._ended.wait(_LOOK)
 
@@ -87,11 +88,3 @@ class TeamThread:
 
 def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, RecollectError) else f"{type(error).__name__}: {error}"
-
-
-def _mark(path: str) -> tuple[int, int]:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return 0, 0
-    return status.st_size, status.st_mtime_ns

@@ -56,6 +56,11 @@ class Exchanged:
     warnings: list[str] = field(default_factory=list[str])
     scopes: dict[str, int] = field(default_factory=dict[str, int])  # lines of each
 
+    @property
+    def sentence(self) -> str:
+        """Return what was done in words."""
+        return f"Sent {counted(self.sent, 'line', 'lines')}, pulled {counted(self.pulled, 'line', 'lines')}."
+
 
 def exchange(
     workspace: Workspace,

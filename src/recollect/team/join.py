@@ -23,7 +23,7 @@ from recollect.files.journal.log import append_lines
 from recollect.files.team.lines import last_pulled
 from recollect.files.team.state import JoinedScope, RefusedLine, TeamState, change_state
 from recollect.store.open import open_team, prepare_team
-from recollect.store.team import AuditLine, TeamGroups, TeamLog
+from recollect.store.team import AuditLine, Member, TeamGroups, TeamLog
 from recollect.store.values import BANK
 from recollect.sync.entry_input import EntryInput
 from recollect.sync.scopes import drop_scopes, fold_lessons, shown_scopes
@@ -264,15 +264,20 @@ def _not_sent(workspace: Workspace, unsent: int) -> str:
     return f"{lines} not sent yet; `recollect team sync` sends {it}, {force}"
 
 
-def administer(workspace: Workspace, work: Callable[[TeamLog], Any]) -> Any:
+def administer(workspace: Workspace, work: Callable[[TeamLog], Any], *, patience: float = 10.0) -> Any:
     """Do something with the log of the team, and return the result: where the store is, or that was joined.
 
     Raises:
         TeamError: the store is on no server, and no team is joined.
         StoreError: the server refused, or cannot be reached.
     """
-    with open_team(team_address(workspace)) as log:
+    with open_team(team_address(workspace), patience=patience) as log:
         return work(log)
+
+
+def members_of(workspace: Workspace, scope: str, *, patience: float = 10.0) -> list[Member]:
+    """Return the members of a scope. Raises as `administer` does."""
+    return administer(workspace, lambda log: log.members(scope), patience=patience)
 
 
 def audit(workspace: Workspace, scope: str, limit: int) -> list[AuditLine]:

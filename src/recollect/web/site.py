@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from recollect.config.workspace import Workspace
@@ -14,6 +14,7 @@ from recollect.overview.inbox import SlowItems
 from recollect.overview.map import Maps
 from recollect.recall.catalogue import Catalogue
 from recollect.resident.background import Background
+from recollect.team.exchange import Exchanged
 
 # Calls run beside each other in a few threads, each with a store of its own; a slow one blocks no page.
 _THREADS = 4
@@ -40,6 +41,8 @@ class Site:
         self._workspace = workspace
         self._background = Background(workspace)
         self.threads = ThreadPoolExecutor(_THREADS, "page")
+        self.exchanges = ThreadPoolExecutor(1, "team")  # a server that hangs keeps no page waiting
+        self.exchanging: Future[Exchanged] | None = None
         self.catalogue = Catalogue()
         self.slow = SlowItems()
         self.maps = Maps()

@@ -17,6 +17,9 @@ def test_timeline_has_a_line_for_each_session_by_day(lived: World, visit: Visit)
     expect(page.locator("[data-row]")).to_have_count(12)
     expect(page.locator("[data-row]").first).to_contain_text("3 prompts")
     assert page.locator("#results h2").count() > 3
+    box = page.get_by_label("Project").bounding_box()
+    assert box
+    assert box["width"] < 400, "no wider than what there is to choose"
     page.get_by_label("Project").select_option(label="shop")
     expect(page.locator("[data-row]")).to_have_count(12)
     page.wait_for_url("**project=**")
@@ -58,4 +61,4 @@ def test_entry_of_a_story_is_muted_pinned_and_opened_from_there(lived: World, vi
 
 def test_unknown_session_says_so(lived: World, visit: Visit) -> None:
     page = visit(lived, "/sessions/no-such-session")
-    expect(page.locator("#main")).to_contain_text("nothing is known of this session any more")
+    expect(page.locator("#main")).to_contain_text("Nothing is known of this session any more")

@@ -48,6 +48,13 @@ def test_list_has_everything_that_awaits_with_its_reason(lived: World, visit: Vi
     expect(page.locator("[aria-labelledby=lately] [data-row]").first).to_contain_text("in shop")
 
 
+def test_phone_without_keys_is_told_of_none(lived: World, visit: Visit) -> None:
+    page = visit(lived, viewport={"width": 375, "height": 740}, has_touch=True, is_mobile=True)
+    expect(page.locator(".lead")).to_contain_text("What awaits you in shop.")
+    expect(page.get_by_text("Move with")).to_be_hidden()
+    expect(page.locator("kbd").first).to_be_hidden()
+
+
 def test_keys_move_and_accept_a_capture_and_undo_it(lived: World, visit: Visit) -> None:
     page = opened(visit, lived)
     page.keyboard.press("j")

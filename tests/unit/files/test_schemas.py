@@ -102,6 +102,7 @@ def refusal(made, category):
         *(f"{name}: {value}" for name, value in caught.value.facts),
     ]
     values = [value for _, value in caught.value.facts]
+    assert not any("should" in value or "Field required" in value for value in values[1::4]), "words of the library"
     return [dict(zip(names[:4], values[start : start + 4], strict=True)) for start in range(0, len(values), 4)]
 
 
@@ -174,6 +175,27 @@ def test_what_is_no_choice_is_refused_and_the_choices_are_named(category, field,
     assert facts["field"] == f"content.{field}"
     assert all(choice in facts["expected"] for choice in CHOICES[category, field])
     assert facts["got"] == json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("title", "x" * 121, "at most 120 characters"),
+        ("title", "", "at least 1 character"),
+        ("title", ["x"], "a text"),
+        ("tags", [], "at least 1 item"),
+        ("tags", "x", "a list"),
+        ("confidence", 1.5, "1 or less"),
+        ("confidence", "high", "a number"),
+        ("confidence", -1, "0 or more"),
+        ("record_status", "lost", "'active', 'retired' or 'archived'"),
+        ("id", "No Slug", "a text that fits"),
+        ("content", "x", "an object"),
+        ("times_updated", 1.5, "a whole number"),
+    ],
+)
+def test_refusal_says_in_plain_words_what_is_expected(field, value, expected):
+    assert only(record("decision") | {field: value}, "decision")["expected"].startswith(expected)
 
 
 @pytest.mark.parametrize(("category", "field"), AT_LEAST_ONE)

@@ -7,6 +7,7 @@ import pytest
 
 from recollect.config.settings import load_settings
 from recollect.config.workspace import Workspace
+from recollect.domain.stored import StoredEntry, said_by_line
 from recollect.engine.engine import Engine
 from recollect.learn.by_hand import Note, add
 from recollect.memories.forget import forget
@@ -60,6 +61,24 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 def test_filter_chooses_entries(engine: Engine, wanted: Filter, count: int) -> None:
     page = Catalogue().page(engine, wanted, limit=50)
     assert (len(page.entries), page.total) == (count, count)
+
+
+@pytest.mark.parametrize(
+    ("said_by", "is_taken"),
+    [
+        ("ann in team:backend", True),
+        ("ann", True),
+        ("team:backend", True),
+        ("bob", False),
+        ("team:back", False),
+        ("in", False),
+    ],
+)
+def test_filter_takes_what_was_said_by_a_member_or_in_a_scope(said_by: str, is_taken: bool) -> None:
+    told = {"id": "0" * 16, "category": "patterns", "name": "Jitter", "description": "Wait."}
+    entry = StoredEntry(**told, details=said_by_line("ann", "team:backend"))
+    assert Filter(said_by=said_by).takes(entry, "team") is is_taken
+    assert not Filter(said_by=said_by).takes(StoredEntry(**told), "you")
 
 
 def test_pages_of_a_filter_are_parts_of_one_whole(engine: Engine) -> None:

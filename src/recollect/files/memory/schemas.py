@@ -27,7 +27,7 @@ from recollect.domain.memory import (
 from recollect.domain.ranking.triggers import LONGEST_TRIGGER, MOST_TRIGGERS
 from recollect.domain.secrets.detect import redacted
 from recollect.domain.stored import COMMIT_LENGTH, HASH_LENGTH, LONGEST_FILE, MOST_ANCHORS
-from recollect.domain.text import cut, one_line
+from recollect.domain.text import counted, cut, one_line
 from recollect.errors import WriteRefused
 
 BASE = "base"
@@ -35,6 +35,34 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.
 
 _LONGEST_SHOWN = 200
 _MOST_SHOWN = 20
+
+# What a field should hold, by the kind of the library's complaint.
+_EXPECTED = {
+    "missing": "a value",
+    "extra_forbidden": "a field that the schema knows",
+    "model_type": "an object",
+    "dict_type": "an object",
+    "list_type": "a list",
+    "string_type": "a text",
+    "string_pattern_mismatch": "a text that fits {pattern}",
+    "literal_error": "{expected}",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than_equal": "{le:g} or less",
+    "finite_number": "a number",
+}
+_LENGTHS = {
+    "string_too_short": ("character", "at least {}"),
+    "string_too_long": ("character", "at most {}"),
+    "too_short": ("item", "at least {}"),
+    "too_long": ("item", "at most {}"),
+}
 
 _Texts = list[str]
 _AtLeastOne = Annotated[list[str], Field(min_length=1)]
@@ -277,16 +305,23 @@ def _facts(detail: dict[str, Any], category: str) -> tuple[tuple[str, str], ...]
     field = cut(field, _LONGEST_SHOWN)
     kind: str = detail["type"]
     (given,) = redacted({place[-1] if place else "": detail["input"]}).values()
-    expected: str = detail["msg"]
     if kind == "missing":
         got, fix = "nothing", f"add {field}; `recollect schema {category}` shows all fields"
     elif kind == "extra_forbidden":
-        expected = "a field that the schema knows"
         got, fix = _shown(given), f"remove {field}; `recollect schema {category}` shows all fields"
     else:
-        expected = "an object" if kind == "model_type" else expected
         got, fix = _shown(given), f"correct the value of {field}"
-    return ("field", field), ("expected", expected), ("got", got), ("fix", fix)
+    return ("field", field), ("expected", _expected(detail)), ("got", got), ("fix", fix)
+
+
+def _expected(detail: dict[str, Any]) -> str:
+    """Return what a field should hold in our own words; in the library's for a check that has none here."""
+    kind: str = detail["type"]
+    limits: dict[str, Any] = detail.get("ctx", {})
+    if kind in _LENGTHS:
+        noun, words = _LENGTHS[kind]
+        return words.format(counted(limits["min_length" if "short" in kind else "max_length"], noun, f"{noun}s"))
+    return _EXPECTED[kind].format(**limits) if kind in _EXPECTED else detail["msg"]
 
 
 def _shown(value: object) -> str:

@@ -11,13 +11,16 @@ from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.feedback.weight import HIGHEST, LOWEST
 from recollect.domain.ranking.trust import ORIGINS
+from recollect.domain.shared.lines import PERSONAL, kind_of_scope
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.engine.engine import Engine
+from recollect.files.team.state import TeamState
 from recollect.overview import bulk
 from recollect.recall.browse import ALL
 from recollect.recall.catalogue import USES, Filter
 from recollect.recall.find import known_projects, workspace_of
 from recollect.recall.search import Hit
+from recollect.team.joined import find_team
 from recollect.web.call import Call
 
 _PAGE = 50
@@ -41,6 +44,7 @@ def show(call: Call) -> Response:
         wanted = _filter(call, engine.project)
         found = _searched(call, engine, query, wanted) if query else _listed(call, engine, page, wanted)
         projects = known_projects(engine)
+        team = find_team(engine.workspace.global_store)
     return call.page(
         "memories.html",
         query=query,
@@ -49,6 +53,7 @@ def show(call: Call) -> Response:
         projects=projects,
         project=call.asked("project"),
         choices=_CHOICES,
+        said=_said_choices(team, wanted.said_by),
         **found,
     )
 
@@ -119,7 +124,15 @@ def _filter(call: Call, here: str) -> Filter:
         call.asked("tag")[:100],
         int(days) if days in AGES else 0,
         use if use in USES else "",
+        call.asked("said")[:200],
     )
+
+
+def _said_choices(team: TeamState | None, chosen: str) -> list[tuple[str, str]]:
+    """Return the scopes in which others say something; the chosen one is among them, a member too."""
+    scopes = [name for name in team.scopes if kind_of_scope(name) != PERSONAL] if team else []
+    scopes += [chosen] if chosen and chosen not in scopes else []
+    return [(each, each) for each in scopes]
 
 
 def _plan(call: Call, engine: Engine) -> bulk.Plan:

@@ -156,7 +156,8 @@ function currentRow() {
 function select(row, withFocus = true) {
   currentRow()?.removeAttribute("aria-current");
   row.setAttribute("aria-current", "true");
-  if (withFocus) row.focus({ preventScroll: true });
+  if (!withFocus) return; // a page that moves under a pressed button of the mouse would lose the click
+  row.focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
 }
 function move(step) {
@@ -186,7 +187,7 @@ document.addEventListener("keydown", (event) => {
   const button = currentRow()?.querySelector(pressed) || document.querySelector(`${pressed}:not([data-row] *)`);
   const act = KEYS[event.key];
   if (act && (currentRow() || !["Enter", " "].includes(event.key))) act();
-  else if (button) button.click();
+  else if (button) button.matches("input") ? button.focus() : button.click();
   else return;
   event.preventDefault();
 });
