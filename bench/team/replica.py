@@ -161,9 +161,12 @@ def stored(store: Store, chance: random.Random) -> Question:
     entry = StoredEntry(
         id=id, category="patterns", name=id, description=f"Entry {id}.", created_at=WRITTEN, updated_at=WRITTEN
     )
-    with store.writing():
+
+    def put() -> None:
         store.put(Source("/bank.md", BANK), [entry], anew=False)
         store.put_vectors([(id, vector.tobytes())])
+
+    store.write(put)
     return Question([id], vector.tobytes())
 
 

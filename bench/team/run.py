@@ -306,9 +306,12 @@ def _store(store: Store, chance: random.Random, question: Question) -> None:
         created_at=WRITTEN,
         updated_at=WRITTEN,
     )
-    with store.writing():
+
+    def put() -> None:
         store.put(Source("/bank.md", BANK), [entry], anew=False)
         store.put_vectors([(id, question.vector)])
+
+    store.write(put)
 
 
 def _pgbench(server: Server, clients: int) -> float:

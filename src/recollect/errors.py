@@ -12,6 +12,7 @@ RecollectError
 │   └── Overtaken     another process changed a file just before it was to be replaced
 ├── StoreError        the database could not be opened, read or written: locked, damaged, made by a newer version
 │   ├── StoreDamaged  the database itself is damaged; `recollect rebuild` makes it again
+│   ├── StoreConflict a transaction was ended, so that another one could go on; `store.repeat` runs it again
 │   ├── StoreMissing  there is no store, and nobody may make one there now
 │   ├── StillReading  a large bank or database was not read to its end in time; the part read of a bank is kept
 │   └── Journalled    the entry is in the journal, and will reach the store later
@@ -100,6 +101,11 @@ class StoreError(RecollectError):
 class StoreDamaged(StoreError):
     code = "store_damaged"
     way_out = "`recollect rebuild` makes the database again from the files"
+
+
+class StoreConflict(StoreError):
+    code = "store_conflict"
+    way_out = "try again"
 
 
 class StoreMissing(StoreError):

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests import postgres
 from tests.conftest import examples
+from tests.held import writing
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.feedback.kinds import CITED, CONTRADICTED, MENTIONED, OPENED, SAID
@@ -217,7 +218,7 @@ def test_entries_come_in_the_order_asked_for_without_unknown_ones(store: Store) 
 
 def test_more_entries_are_asked_for_than_a_statement_has_parameters(store: Store) -> None:
     ids = [f"e{number}" for number in range(1_200)]
-    with store.writing():
+    with writing(store):
         store.put(bank(), [entry(id) for id in ids])
     assert [each.id for each in store.entries(ids)] == ids
 
@@ -1387,7 +1388,7 @@ def test_vector_matches_come_in_the_order_of_their_exact_cosine(store: Store, di
     chance = random.Random(dimensions)
     vectors = {f"e{number}": some_vector(chance, dimensions) for number in range(300)}
     store.use_model(model(dimensions))
-    with store.writing():
+    with writing(store):
         store.put(bank(), [entry(id) for id in vectors])
         store.put_vectors(list(vectors.items()))
     for _ in range(5):
@@ -1409,7 +1410,7 @@ def test_nearest_of_many_vectors_are_found_though_not_all_can_be_compared(store:
         f"e{number}": unit([value + chance.gauss(0, 0.5) for value in centres[number % 40]]) for number in range(2_000)
     }
     store.use_model(model())
-    with store.writing():
+    with writing(store):
         store.put(bank(), [entry(id) for id in vectors])
         store.put_vectors(list(vectors.items()))
     for centre in centres[:5]:
@@ -1422,7 +1423,7 @@ def test_vectors_in_scope_are_found_though_most_and_nearer_ones_are_not(store: S
     chance = random.Random(3)
     near = unit([1.0] * 64)
     store.use_model(model())
-    with store.writing():
+    with writing(store):
         store.put(bank("/desk.md", DESK), [entry(f"d{number}") for number in range(1_500)])
         store.put(bank("/shop.md", SHOP), [entry(f"s{number}") for number in range(3)])
         store.put_vectors([(f"d{number}", near) for number in range(1_500)])
@@ -1462,7 +1463,7 @@ def test_similarities_are_cosines_of_the_entries_asked_for(store: Store) -> None
     chance = random.Random(5)
     vectors = {f"e{number}": some_vector(chance, 64) for number in range(600)}
     store.use_model(model())
-    with store.writing():
+    with writing(store):
         store.put(bank(), [*map(entry, vectors), entry("bare")])
         store.put_vectors(list(vectors.items()))
     question = some_vector(chance, 64)
@@ -1727,7 +1728,7 @@ def prepare(store: Store) -> None:
 def test_exception_in_a_transaction_leaves_nothing_of_it(store: Store) -> None:
     prepare(store)
     before = everything(store)
-    with contextlib.suppress(Stop), store.writing():
+    with contextlib.suppress(Stop), writing(store):
         write_everything(store)
         raise Stop
     assert everything(store) == before
@@ -1738,7 +1739,7 @@ def test_exception_in_a_transaction_leaves_nothing_of_it(store: Store) -> None:
 def test_exception_in_a_transaction_leaves_nothing_of_it_in_memory_either(store: Store) -> None:
     prepare(store)
     before = everything(store)
-    with contextlib.suppress(Stop), store.writing():
+    with contextlib.suppress(Stop), writing(store):
         write_everything(store)
         assert everything(store) != before
         raise Stop
@@ -1748,8 +1749,8 @@ def test_exception_in_a_transaction_leaves_nothing_of_it_in_memory_either(store:
 def test_exception_after_a_block_inside_a_transaction_leaves_nothing_of_either(store: Store) -> None:
     prepare(store)
     before = everything(store)
-    with contextlib.suppress(Stop), store.writing():
-        with store.writing():
+    with contextlib.suppress(Stop), writing(store):
+        with writing(store):
             write_everything(store)
         raise Stop
     assert everything(store) == before
@@ -1777,14 +1778,14 @@ def test_put_that_fails_half_way_leaves_nothing(store: Store) -> None:
 def test_put_that_fails_half_way_inside_a_transaction_leaves_nothing(store: Store) -> None:
     prepare(store)
     before = everything(store)
-    with contextlib.suppress(StoreError), store.writing(), contextlib.suppress(StoreError):
+    with contextlib.suppress(StoreError), writing(store), contextlib.suppress(StoreError):
         store.put(bank("/b"), [entry("good"), entry("bad", confidence="no such confidence")])
     assert everything(store) == before
 
 
 def test_other_store_sees_nothing_until_the_transaction_ends(opener: Opener) -> None:
     one, two = opener(), opener()
-    with one.writing():
+    with writing(one):
         one.put(bank(), [entry("a")])
         assert standing(one) == {"a"}
         assert standing(two) == set()
@@ -2129,12 +2130,12 @@ def test_rows_of_tables_come_in_portions_and_can_be_removed_and_written_again(st
             portions += [values for _, values in rows]
         assert portions == held[name]
         assert len(portions) == table.count()
-    with store.writing():
+    with writing(store):
         for table in reversed(store.tables()):
             table.clear()
     assert not any(table.count() for table in tables.values())
     assert store.vector_matches(unit([1.0] * 64), EVERYWHERE, 5) == []
-    with store.writing():
+    with writing(store):
         for name, table in tables.items():
             table.write(held[name])
             table.finish()
@@ -2179,7 +2180,7 @@ def test_new_store_follows_the_files_of_who_opens_it(store: Store) -> None:
 def test_store_waits_for_another_writer_as_long_as_it_was_told(opener: Opener) -> None:
     first, second = opener(), opener()
     second.wait(0.05)
-    with first.writing():
+    with writing(first):
         first.set_meta("key", "first")
         with pytest.raises(StoreError, match=r"0\.05 s"):
             second.set_meta("key", "second")

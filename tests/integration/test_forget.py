@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import Start, World, heard, tell
+from tests.held import writing
 
 import recollect
 from recollect.config.locations import journal
@@ -327,7 +328,7 @@ def test_store_that_cannot_be_written_follows_the_journal_later(world: World) ->
         Engine(Workspace(str(world.project), str(world.store), settings), patience=0.01) as engine,
     ):
         read(engine, world)
-        with other.writing(), pytest.raises(StoreError, match=r"another process.*takes it over later"):
+        with writing(other), pytest.raises(StoreError, match=r"another process.*takes it over later"):
             forget(engine, ID)
         assert status(engine) == ACTIVE
         read(engine, world)
@@ -394,7 +395,7 @@ def test_store_is_free_while_the_journal_is_waited_for(engine: Engine, world: Wo
         forgetter.start()
         while forgetter.is_alive() and not any("_wait" in thread.name for thread in threading.enumerate()):
             forgetter.join(0.01)
-        with engine.store.writing():
+        with writing(engine.store):
             assert status(engine) == ACTIVE
     forgetter.join()
     assert outcomes == ["retired"]

@@ -20,6 +20,7 @@ import pytest
 from tests import postgres
 from tests.conftest import World
 from tests.contract.test_stores import EVERYWHERE, bank, entry, model, some_vector
+from tests.held import writing
 
 from recollect.errors import StoreError
 from recollect.store.open import open_store
@@ -118,7 +119,7 @@ def test_lost_connection_is_opened_again(place: str) -> None:
 def test_transaction_with_a_lost_connection_is_refused_and_leaves_nothing(place: str) -> None:
     with open_store(named(place)) as store:
         # One transaction, so there is more than one statement in it.
-        with pytest.raises(StoreError, match="check that the server runs"), store.writing():  # noqa: PT012
+        with pytest.raises(StoreError, match="check that the server runs"), writing(store):  # noqa: PT012
             store.put(bank(), [entry("a")])
             cut_off(place)
             store.put(bank("/other.md"), [entry("b")])
@@ -147,7 +148,7 @@ def test_writer_that_is_killed_leaves_nothing_and_no_lock(place: str) -> None:
 def test_lock_of_another_client_is_told_from_a_free_one(place: str) -> None:
     with open_store(place) as store:
         assert take_turn(place, 0.1) is True
-        with store.writing():
+        with writing(store):
             assert take_turn(place, 0.1) is False
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests import postgres
 from tests.contract.test_stores import EAST, EVERYWHERE, NORTH, SHOP, bank, entry, model, receipt
+from tests.held import writing
 from tests.postgres import Team
 
 from recollect.domain.feedback.kinds import OPENED
@@ -113,7 +114,7 @@ def test_what_one_has_retired_stays_retired_whatever_a_scope_says(office: Office
 def test_a_transaction_sees_the_scope_that_is_written_to_alone(office: Office) -> None:
     office.store("ann", BACKEND).put(bank(), [entry("a", "A pelican.")])
     bob = office.store("bob")
-    with bob.writing():
+    with writing(bob):
         assert (bob.count(EVERYWHERE), found(bob, "pelican"), bob.document_frequencies(["pelican"])[1]) == (0, [], 0)
     assert (bob.count(EVERYWHERE), found(bob, "pelican"), bob.document_frequencies(["pelican"])[1]) == (1, ["a"], 1)
     assert (bob.sources(), bob.projects("bank"), bob.unlabelled(), bob.pending_ids(EVERYWHERE)) == ({}, [], [], [])
@@ -182,7 +183,7 @@ def test_writers_of_different_scopes_do_not_wait_for_each_other(office: Office) 
     backend, web = office.store("ann", BACKEND), office.store("ann", WEB)
     backend.use_model(model(4))
     web.use_model(model(4))
-    with backend.writing():
+    with writing(backend):
         backend.put(bank(), [entry("a", "A pelican.")])
         backend.put_vectors([("a", NORTH)])
         other = threading.Thread(target=lambda: web.put(bank(), [entry("b", "A pelican.")]))
@@ -192,7 +193,7 @@ def test_writers_of_different_scopes_do_not_wait_for_each_other(office: Office) 
     assert found(office.store("ann"), "pelican") == ["a", "b"]
     blocked = office.store("bob", BACKEND)
     blocked.wait(0.05)
-    with backend.writing(), pytest.raises(StoreError, match="another process has been writing"):
+    with writing(backend), pytest.raises(StoreError, match="another process has been writing"):
         blocked.put(bank("/b.md"), [entry("c")])
 
 

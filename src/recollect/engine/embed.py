@@ -150,7 +150,8 @@ def _embed_batch(engine: Engine, entries: Sequence[StoredEntry], result: Embedde
     triggers = {entry.id: _sent(entry.trigger_text, "", embedder) for entry in entries if entry.triggers}
     vectors = embedder.embed([*texts, *triggers.values()], "document")
     triggered = dict(zip(triggers, vectors[len(texts) :], strict=True))
-    with store.writing():
+
+    def keep() -> int:
         if not result.done:  # the first batch tells how many dimensions the vectors have
             store.use_model(_model(embedder))
         now = {entry.id: _embedded(entry) for entry in store.entries(entry.id for entry in entries)}
@@ -160,7 +161,9 @@ def _embed_batch(engine: Engine, entries: Sequence[StoredEntry], result: Embedde
             if now.get(entry.id) == _embedded(entry)
         ]
         store.put_vectors(kept, [(id, triggered[id]) for id, _ in kept if id in triggered])
-    return len(kept)
+        return len(kept)
+
+    return store.write(keep)
 
 
 def _embedded(entry: StoredEntry) -> tuple[str, str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from recollect.domain.shared.acting import Acting
 from recollect.domain.stored import (
@@ -33,6 +32,8 @@ from recollect.store.values import (
     Source,
     Usage,
 )
+
+_Result = TypeVar("_Result")
 
 Key = Sequence[Any]
 Row = tuple[Key, tuple[Any, ...]]  # the place of a row in the order of its table, and its values
@@ -84,8 +85,15 @@ class Store(Protocol):
     def act_as(self, acting: Acting | None) -> None:
         """Work for a user and in a scope from now on, or as at first. A store in a file has one user and no scopes."""
 
-    def writing(self) -> AbstractContextManager[object]:
-        """Return a write transaction as a context manager. It keeps other writers out, and commits all or nothing."""
+    def write(self, work: Callable[[], _Result]) -> _Result:
+        """Do some work in a write transaction, and return its result. It keeps other writers out, and all or nothing.
+
+        The work is done again if another transaction was in the way. So what it does besides must be safe to do again.
+        Within another transaction it can fail by itself, and is done again only with all of that one.
+
+        Raises:
+            StoreError: the transaction failed, or something was in its way each time.
+        """
         ...
 
     def sources(self, kind: str = "", project: str | None = None, *, hash: str = "") -> dict[str, Source]:

@@ -14,10 +14,11 @@ from hashlib import sha256
 from typing import Any, cast
 
 from recollect.domain.shared.acting import Acting
-from recollect.errors import StoreError, StoreMissing
+from recollect.errors import StoreConflict, StoreError, StoreMissing
 from recollect.store.base import Store, Table
 from recollect.store.open import database_name, is_server, open_store, store_exists
 from recollect.store.repair import unchanged
+from recollect.store.repeat import repeated
 from recollect.store.values import COPYING, EARLIER
 
 PORTION = 500
@@ -69,6 +70,10 @@ def plan(source: str, target: str, *, check: Check | None = None, scope: str = "
     Raises:
         StoreError: the source cannot be read.
     """
+    return repeated(lambda: _planned(source, target, check, scope))
+
+
+def _planned(source: str, target: str, check: Check | None, scope: str) -> Copy:
     with _opened(source) as store:
         result = Copy([CopiedTable(table.name, table.count()) for table in _tables(store, scope)])
         try:
@@ -81,6 +86,8 @@ def plan(source: str, target: str, *, check: Check | None = None, scope: str = "
             try:
                 with suppress(StoreMissing), unchanged(database_name(target), scope=scope) as other:
                     result.went_on = _begun(store, other, source, target, scope, anew=False) is not None
+            except StoreConflict:
+                raise
             except StoreError as error:
                 result.problem = str(error)
     return result
@@ -97,13 +104,17 @@ def copy_store(
     Raises:
         StoreError: either cannot be used, the target has entries of its own, or the copy differs from the source.
     """
+    return repeated(lambda: _copied(source, target, anew=anew, progress=progress, check=check, scope=scope))
+
+
+def _copied(source: str, target: str, *, anew: bool, progress: Progress, check: Check | None, scope: str) -> Copy:
     with ExitStack() as opened:
         store = opened.enter_context(_opened(source))
         if check:
             check(store)  # it sees what is copied: the source is read as it was when it was opened
         other = opened.enter_context(open_store(target, acting=Acting("", scope)))
-        with other.writing():  # only the scope that is written to counts
-            state = _begun(store, other, source, target, scope, anew=anew)
+        # In a transaction, only the scope that is written to counts.
+        state = other.write(lambda: _begun(store, other, source, target, scope, anew=anew))
         new = _State(database_name(source), _changes(store))
         copying = _Copying(_tables(store, scope), _tables(other, scope), other, new, progress)
         if state is None:
@@ -193,7 +204,8 @@ class _Copying:
 
     def begin(self, found: _State | None, *, clear: bool) -> None:
         """Note that a copy begins, so that another one can go on with it."""
-        with self._other.writing():
+
+        def begin() -> None:
             self._claim(found)
             if clear:
                 for table in reversed(self._target):
@@ -202,27 +214,30 @@ class _Copying:
                 raise StoreError("somebody has written to the empty store meanwhile; see what it holds")
             self._other.set_meta(COPYING, self.state.text())
 
+        self._other.write(begin)
+
     def run(self) -> None:
         """Copy what is missing."""
         state = self.state
         for number in range(state.table, len(self._source)):
-            with self._other.writing():
-                done = self._target[number].count()
+            done = self._other.write(self._target[number].count)
             after = state.after if number == state.table else ()
             while rows := self._source[number].read(after, PORTION):
                 after = tuple(rows[-1][0])
                 self._keep(number, [values for _, values in rows], after)
                 done += len(rows)
                 self._progress(f"Copying {self._source[number].name}", done, self._totals[number])
-            with self._other.writing():
-                self._target[number].finish()
+            self._other.write(self._target[number].finish)
 
     def _keep(self, number: int, rows: Sequence[tuple[Any, ...]], after: tuple[Any, ...]) -> None:
         new = _State(self.state.source, self.state.changes, number, after)
-        with self._other.writing():
+
+        def keep() -> None:
             self._claim(self.state)
             self._target[number].write(rows)
             self._other.set_meta(COPYING, new.text())
+
+        self._other.write(keep)
         self.state = new
 
     def _claim(self, expected: _State | None) -> None:
@@ -231,11 +246,14 @@ class _Copying:
 
     def compare(self) -> list[CopiedTable]:
         """Compare all rows of both stores, and end the copy if they are the same. Nobody else writes meanwhile."""
-        with self._other.writing():
+
+        def compare() -> list[CopiedTable]:
             found = self._compared()
             self._claim(self.state)
             self._other.set_meta(COPYING, "")
-        return found
+            return found
+
+        return self._other.write(compare)
 
     def _compared(self) -> list[CopiedTable]:
         found: list[CopiedTable] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -97,12 +97,16 @@ def _catch_up(engine: Engine, scope: str, rule: str) -> list[str]:
     """Make entries of new lines; of all lines, if the scope was made curated meanwhile, or is no more."""
     store, team, path = engine.store, _team(engine), SCOPE_SOURCE + scope
     problems: list[str] = []
+
+    def take() -> list[str] | None:
+        lines = team.read(scope, _read_until(engine, path, rule), _PORTION)
+        return _take(engine, scope, rule, lines) if lines else None
+
     while not store.read_only and team.read(scope, _read_until(engine, path, rule), 1):
-        with store.writing():
-            lines = team.read(scope, _read_until(engine, path, rule), _PORTION)
-            if not lines:
-                break  # another process was quicker
-            problems += _take(engine, scope, rule, lines)
+        taken = store.write(take)
+        if taken is None:
+            break  # another process was quicker
+        problems += taken
     return [f"{scope}: a line was left out: {problem}" for problem in few(problems, _NAMED)]
 
 
@@ -159,7 +163,7 @@ def is_told(engine: Engine, id: str) -> bool:
     return bool(_team(engine).related(write_scope(engine), [id]))
 
 
-def _take(engine: Engine, scope: str, rule: str, new: Sequence[TeamLine]) -> Iterable[str]:
+def _take(engine: Engine, scope: str, rule: str, new: Sequence[TeamLine]) -> list[str]:
     """Make entries of lines, with all others about the same lessons; return what is wrong with them."""
     team = _team(engine)
     related = team.related(scope, list(dict.fromkeys(filter(None, map(hash_of, new)))))

@@ -162,10 +162,16 @@ def _forget_removed_worktrees(store: Store) -> None:
             continue
         if os.path.isdir(owner) and Workspace(owner, "").memories == owner:
             continue
-        with store.writing():
-            for source in store.sources(MEMORY, owner).values():
-                store.put(Source(source.path, MEMORY, project=owner, hash=_GONE), [])
-            store.set_meta(_WORKTREE + owner, "")
+        _forget_worktree(store, owner)
+
+
+def _forget_worktree(store: Store, owner: str) -> None:
+    def forget() -> None:
+        for source in store.sources(MEMORY, owner).values():
+            store.put(Source(source.path, MEMORY, project=owner, hash=_GONE), [])
+        store.set_meta(_WORKTREE + owner, "")
+
+    store.write(forget)
 
 
 def withheld_memories(store: Store, identity: str) -> list[str]:
@@ -332,7 +338,8 @@ def _is_gone(path: str, folders: set[str]) -> bool:
 
 def _put(store: Store, root: MemoryRoot, identity: str, gone: list[Source], read: list[_Read]) -> None:
     categories = {root.folder(category): category for category in root.folders}
-    with store.writing():
+
+    def put() -> None:
         # Deleted files first: a memory moved to another path with the same id is then added again.
         for source in gone:
             store.put(Source(source.path, MEMORY, project=identity, hash=_GONE), [])
@@ -350,6 +357,8 @@ def _put(store: Store, root: MemoryRoot, identity: str, gone: list[Source], read
             ids = [entry_id(identity, category, name.removesuffix(ENDING)) for category, name in placed]
             for old, heir in _renamed(store.entries(ids), new):
                 store.hand_on(old, heir)
+
+    store.write(put)
 
 
 def _renamed(gone: Iterable[StoredEntry], new: Iterable[StoredEntry]) -> Iterable[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -110,18 +111,7 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
         known = [*engine.store.sources().values(), *read_sources(result.set_aside)]
         roots = sorted({workspace.project_root, *roots_of(known)})
         places = [Workspace(root, global_store) for root in roots]
-        with engine.store.writing():
-            for place in places:  # first, so that edited entries pass on their usage
-                found = sync(engine.store, place, engine.labels())
-                result.warnings += found if is_behind else []  # what is taken over now is not read again below
-            # Sources that cannot be read now, for example on an unmounted disk, stay as they were.
-            engine.store.forget_sources(_readable(engine.store, global_store))
-            _drop_left_scopes(engine.store, global_store)
-            for place in places:
-                result.warnings += sync(engine.store, place, engine.labels())
-            result.warnings += sync_memories(engine.store, workspace, anew=True)
-            result.warnings += sync_all_memories(engine.store, places, workspace.memories, anew=True)
-            engine.store.remove_unheld(lambda entry: bool(find_secret("\n".join(entry_texts(entry)))))
+        result.warnings += engine.store.write(lambda: _read_all(engine, places, is_behind=is_behind))
         result.warnings += engine.store.check() or _compacted(engine.store)
         engine.model()
         coverage = engine.store.coverage()
@@ -130,6 +120,23 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
         result.taken_over = engine.store.get_meta(TAKEN_OVER) if is_behind else ""
     result.warnings = list(dict.fromkeys(result.warnings))
     return result
+
+
+def _read_all(engine: Engine, places: Sequence[Workspace], *, is_behind: bool) -> list[str]:
+    """Fill a store from all files, and return warnings. Needs a transaction."""
+    store, workspace, warnings = engine.store, engine.workspace, list[str]()
+    for place in places:  # first, so that edited entries pass on their usage
+        found = sync(store, place, engine.labels())
+        warnings += found if is_behind else []  # what is taken over now is not read again below
+    # Sources that cannot be read now, for example on an unmounted disk, stay as they were.
+    store.forget_sources(_readable(store, workspace.global_store))
+    _drop_left_scopes(store, workspace.global_store)
+    for place in places:
+        warnings += sync(store, place, engine.labels())
+    warnings += sync_memories(store, workspace, anew=True)
+    warnings += sync_all_memories(store, places, workspace.memories, anew=True)
+    store.remove_unheld(lambda entry: bool(find_secret("\n".join(entry_texts(entry)))))
+    return warnings
 
 
 def name_followed(engine: Engine) -> str:

@@ -167,6 +167,11 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
     sources = store.sources(JOURNAL)
     if not store.follows_files or (_is_read(path, sources.get(key)) and not _former(sources, key)):
         return []
+    return store.write(lambda: _read_journal(store, path, key, labels))
+
+
+def _read_journal(store: Store, path: str, key: str, labels: Labeller | None) -> list[str]:
+    """Read what is new in the journal, and return warnings. Needs a transaction."""
     from recollect.files.journal.kinds import LINE, MOVED, kind_of
     from recollect.files.journal.log import fingerprint, read_lines
     from recollect.sync.journal import (
@@ -180,47 +185,47 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
         relations_in,
     )
 
-    with store.writing():
-        former = _adopt(store, key)
-        known = store.sources(JOURNAL).get(key)
-        if _is_read(path, known) and not former:
-            return []  # another process has read it meanwhile
-        start = known.offset if known else 0
-        try:
-            status = os.stat(path)
-            # The same size at another time, or another text before the offset, means an edit.
-            edited = known is not None and (known.size == status.st_size or fingerprint(path, start) != known.hash)
-            anew = known is None or edited or bool(former)
-            found = read_lines(path, 0 if anew else start)
-            if not anew and any(kind_of(line) is MOVED or LINE in line for line in found.lines):
-                # Moved observations stand in earlier lines, and those from other machines belong between them.
-                anew, found = True, read_lines(path, 0)
-            mark = fingerprint(path, found.end)
-        except FileNotFoundError:
-            for name in {key} | ({key + CARRIED_LINES} & sources.keys()):
-                store.put(Source(name, JOURNAL, hash=STATED * (name != key)), [])
-            return []
-        except (StorageError, OSError) as error:
-            return [str(error)]
-        found.lines = in_order(found.lines)
-        entries, retirements, unusable = captured(found.lines, labels)
-        stated, doubtful = carried(found.lines, labels)
-        problems = found.problems + few(unusable + doubtful, NAMED)
-        source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=found.end)
-        if stated or (anew and key + CARRIED_LINES in sources):
-            store.put(Source(key + CARRIED_LINES, JOURNAL, hash=STATED), stated, anew=anew)
-        store.put(
-            source,
-            entries,
-            anew=anew,
-            retirements=retirements,
-            relations=relations_in(found.lines),
-            marks=marks_in(found.lines),
-            anchored=anchored_in(found.lines),
-        )
-        store.put_raised(raised_in(found.lines), anew=anew)
-        for old in former:
-            store.put(Source(old, JOURNAL), [])  # drop the same lines counted under a former name
+    sources = store.sources(JOURNAL)
+    former = _adopt(store, key)
+    known = store.sources(JOURNAL).get(key)
+    if _is_read(path, known) and not former:
+        return []  # another process has read it meanwhile
+    start = known.offset if known else 0
+    try:
+        status = os.stat(path)
+        # The same size at another time, or another text before the offset, means an edit.
+        edited = known is not None and (known.size == status.st_size or fingerprint(path, start) != known.hash)
+        anew = known is None or edited or bool(former)
+        found = read_lines(path, 0 if anew else start)
+        if not anew and any(kind_of(line) is MOVED or LINE in line for line in found.lines):
+            # Moved observations stand in earlier lines, and those from other machines belong between them.
+            anew, found = True, read_lines(path, 0)
+        mark = fingerprint(path, found.end)
+    except FileNotFoundError:
+        for name in {key} | ({key + CARRIED_LINES} & sources.keys()):
+            store.put(Source(name, JOURNAL, hash=STATED * (name != key)), [])
+        return []
+    except (StorageError, OSError) as error:
+        return [str(error)]
+    found.lines = in_order(found.lines)
+    entries, retirements, unusable = captured(found.lines, labels)
+    stated, doubtful = carried(found.lines, labels)
+    problems = found.problems + few(unusable + doubtful, NAMED)
+    source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=found.end)
+    if stated or (anew and key + CARRIED_LINES in sources):
+        store.put(Source(key + CARRIED_LINES, JOURNAL, hash=STATED), stated, anew=anew)
+    store.put(
+        source,
+        entries,
+        anew=anew,
+        retirements=retirements,
+        relations=relations_in(found.lines),
+        marks=marks_in(found.lines),
+        anchored=anchored_in(found.lines),
+    )
+    store.put_raised(raised_in(found.lines), anew=anew)
+    for old in former:
+        store.put(Source(old, JOURNAL), [])  # drop the same lines counted under a former name
     if known and status.st_size < known.offset:
         gone = known.offset - status.st_size
         again = "`recollect backup restore FILE` brings it back from a backup"

@@ -12,6 +12,7 @@ import time
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from recollect.config.workspace import Workspace
@@ -83,25 +84,47 @@ def take_over(
         if start and end is not None and time.monotonic() >= end:  # each call gets on
             done = f"{len(rows) - len(rest) + start:,} of {len(rows):,} entries so far"
             raise StillReading(f"{name} is being taken over, {done}; `recollect rebuild` takes it over at once")
-        with store.writing():  # one process at a time
-            if not store.get_meta(EARLIER):
-                return warnings  # another process has done the rest meanwhile
-            try:
-                found = journal.add(rest[start : start + _PORTION])
-            except (StorageError, LockTimeout) as error:
-                return [*warnings, f"{later}: {error}"]
-            warnings += sync_journal()
-            usable = [each for each in found if not each.problem]
-            store.put_usages(each.usage for each in usable)
-            _put_vectors(store, usable, model)
+        portion = rest[start : start + _PORTION]
+        try:
+            taken = store.write(partial(_take, store, journal, portion, model, sync_journal))
+        except (StorageError, LockTimeout) as error:
+            return [*warnings, f"{later}: {error}"]
+        if taken is None:
+            return warnings  # another process has done the rest meanwhile
+        found, problems = taken
+        warnings += problems
         left += [each.problem for each in found if each.problem]
-    with store.writing():
+
+    def finish() -> None:
         store.set_meta(TAKEN_OVER, _told(len(rows) - len(left), path, has_vectors=_has_vectors(store, rows, model)))
         store.set_meta(EARLIER, "")
+
+    store.write(finish)
     if left:
         those = counted(len(left), "entry was", "entries were")
         warnings.append(f"{those} not taken over, and only {path} has them: {'; '.join(few(left, NAMED))}")
     return warnings
+
+
+def _take(
+    store: Store,
+    journal: _Carried,
+    rows: list[tuple[str, dict[str, object]]],
+    model: Model | None,
+    sync_journal: Callable[[], list[str]],
+) -> tuple[list[_Found], list[str]] | None:
+    """Take over some rows, and return what was found in them, with warnings; None if all are taken over by now.
+
+    Needs a transaction, so one process does it at a time. It may be done again: lines in the journal are found there.
+    """
+    if not store.get_meta(EARLIER):
+        return None
+    found = journal.add(rows)
+    warnings = sync_journal()
+    usable = [each for each in found if not each.problem]
+    store.put_usages(each.usage for each in usable)
+    _put_vectors(store, usable, model)
+    return found, warnings
 
 
 def _told(entries: int, path: str, *, has_vectors: bool) -> str:

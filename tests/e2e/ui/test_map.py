@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.conftest import World
 from tests.e2e.ui.conftest import Check
+from tests.held import writing
 
 from recollect.embedding.identity import local_identity
 from recollect.engine.engine import Engine
@@ -34,7 +35,7 @@ def fill(world: World, text: str) -> None:
         ids = [each.id for each in engine.store.standings(engine.scope(engine.project))]
         chance = random.Random(2)
         engine.store.use_model(Model(local_identity("auto"), "local", "name", DIMENSIONS))
-        with engine.store.writing():
+        with writing(engine.store):
             engine.store.put_vectors([(id, _vector(chance, number % 5)) for number, id in enumerate(ids)])
 
 

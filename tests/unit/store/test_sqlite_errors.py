@@ -283,9 +283,7 @@ def test_full_disk_is_an_error_of_the_store_and_leaves_what_was_there(folder: Pa
 with SqliteStore(path) as store:
     limit(200_000)
     try:
-        with store.writing():
-            for number in range(2_000):
-                store.put(Source(f"/{number}", BANK), [entry(number, 2_000)])
+        store.write(lambda: [store.put(Source(f"/{n}", BANK), [entry(n, 2_000)]) for n in range(2_000)])
     except StoreError as error:
         answer["error"] = str(error)
     limit(resource.RLIM_INFINITY)

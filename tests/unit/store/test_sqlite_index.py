@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.held import writing
 
 from recollect.domain.stored import StoredEntry
 from recollect.store.sqlite.connection import SqliteConnection
@@ -134,7 +135,7 @@ def test_stems_are_those_of_the_index_and_leave_nothing_behind(path: str) -> Non
 
 
 def test_frequencies_can_be_asked_for_inside_a_transaction(path: str) -> None:
-    with SqliteStore(path) as store, store.writing():
+    with SqliteStore(path) as store, writing(store):
         store.put(Source("/b", BANK), [entry("a")])
         assert store.document_frequencies(["caching"]) == ({"caching": 1}, 1)
         store.put(Source("/b", BANK), [entry("a"), entry("b")])

@@ -12,14 +12,15 @@ from zlib import crc32
 from psycopg.pq import TransactionStatus
 
 from recollect.domain.shared.acting import Acting
-from recollect.errors import StoreError
+from recollect.errors import StoreConflict, StoreError
 from recollect.store.postgres import faults
 from recollect.store.postgres.migrations import NEWER, NEWEST
 from recollect.store.postgres.raw import FAILURES, UNHURRIED, Hanging, translated
 from recollect.store.postgres.replica import Replica
 from recollect.store.postgres.schema import literal, quoted
-from recollect.store.postgres.server import Server
+from recollect.store.postgres.server import Server, lock_of
 from recollect.store.postgres.team_schema import group_names
+from recollect.store.repeat import repeated
 
 # In seconds. A statement may take thrice as long as to wait for other writers.
 _SHORTEST = 2.0
@@ -63,6 +64,7 @@ class PostgresConnection:
         self._reads: tuple[str, ...] = ()
         self._fresh = -math.inf
         self._depth = 0
+        self._conflict: StoreConflict | None = None  # what the transaction was ended by
         self._narrowed = 0
         self._written = 0
         self._closed = self._is_held = False
@@ -145,13 +147,20 @@ class PostgresConnection:
     ) -> list[Any]:
         """Run a statement and return all rows. If the connection was lost before, it may run `again`.
 
-        Outside of a transaction it sees the scopes that are read, or if `widely` all of this user. If `unsorted`, the
-        planner avoids to sort rows: an index has them in order.
+        Outside of a transaction it is one, and sees the scopes that are read, or if `widely` all of this user. If
+        `unsorted`, the planner avoids to sort rows: an index has them in order.
 
         Raises:
             StoreError: the statement failed.
         """
         sees = _ALL if widely else _OWN if self._narrowed or self._depth else _READ
+        if self._depth:
+            return self._ran(statement, values, sees, again=again, unsorted=unsorted)
+        return repeated(lambda: self._ran(statement, values, sees, again=again, unsorted=unsorted))
+
+    def _ran(
+        self, statement: str, values: Sequence[object], sees: int, *, again: bool, unsorted: bool
+    ) -> list[tuple[Any, ...]]:
         try:
             return self._rows(statement, values, sees, unsorted=unsorted)
         except FAILURES as error:
@@ -193,6 +202,7 @@ class PostgresConnection:
         self._ready()
         try:
             self._raw.rows("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            self._raw.execute(self._lock())
             self._raw.execute(self._setting(_OWN))
         except FAILURES as error:
             raise self.explained(error) from error
@@ -210,11 +220,15 @@ class PostgresConnection:
             StoreError: the statement failed.
         """
         named = ", ".join(f"{quoted(self.schema)}.{table}" for table in tables)
-        try:
+
+        def run() -> None:
             self._raw.limit = self._limit
-            self._raw.rows(f"{action} {named}")
-        except FAILURES as error:
-            raise self.explained(error) from error
+            try:
+                self._raw.rows(f"{action} {named}")
+            except FAILURES as error:
+                raise self.explained(error) from error
+
+        repeated(run)
 
     def begin(self) -> None:
         """Begin a write transaction and keep other writers out. A nested one is a savepoint: it can fail by itself."""
@@ -222,6 +236,7 @@ class PostgresConnection:
             self.run(f"SAVEPOINT inner_{self._depth}")
         else:
             self._ready()
+            self._conflict = None
             try:
                 self._begin()
             except FAILURES as error:
@@ -240,16 +255,22 @@ class PostgresConnection:
 
     def _begin(self) -> None:
         lock = crc32(f"{self.schema} {self.scope}".encode()) - 2**31  # the same number for all clients
-        patience = literal(f"{max(1, round(self.patience * 1000))}ms")
         self._raw.limit = self._limit
         with self._raw.pipeline():
             # Each statement sees what was committed before it, so those after the lock see all of other writers.
             self._raw.execute(b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+            self._raw.execute(self._lock())
             self._raw.execute(self._setting(_OWN))
             self._raw.execute(b"SELECT need_to_write()")
-            self._raw.execute(
-                f"SELECT set_config('lock_timeout', {patience}, true), pg_advisory_xact_lock({lock}, 1)".encode()
-            )
+            self._raw.execute(f"SELECT pg_advisory_xact_lock({lock}, 1)".encode())
+
+    def _lock(self) -> bytes:
+        """Return the statement that makes a transaction wait for whoever changes the schema, and for all locks."""
+        patience = literal(f"{max(1, round(self.patience * 1000))}ms")
+        first, second = lock_of(self.schema)
+        return (
+            f"SELECT set_config('lock_timeout', {patience}, true), pg_advisory_xact_lock_shared({first}, {second})"
+        ).encode()
 
     def end(self, *, kept: bool) -> None:
         self._depth -= 1
@@ -263,7 +284,8 @@ class PostgresConnection:
         elif self._raw.info.transaction_status == TransactionStatus.INERROR:
             self._roll_back()  # the server would take a commit for this, and not say so
             self.rollbacks += 1
-            raise StoreError(f"cannot use {self.name}: a statement of the transaction has failed; try again")
+            failed = StoreError(f"cannot use {self.name}: a statement of the transaction has failed; try again")
+            raise self._conflict or failed
         else:
             try:
                 self._raw.rows("COMMIT")
@@ -289,7 +311,10 @@ class PostgresConnection:
         """Return a StoreError with advice for an error."""
         user = self._raw.info.user if not self._raw.closed else "USER"
         group = group_names(self.schema)[0]
-        return faults.explained(error, self.name, limit=self._limit, patience=self.patience, user=user, group=group)
+        told = faults.explained(error, self.name, limit=self._limit, patience=self.patience, user=user, group=group)
+        if isinstance(told, StoreConflict):
+            self._conflict = told
+        return told
 
     def open_to_team(self) -> tuple[str, str]:
         """Create the two groups of logins, give them their rights, and return their names.
@@ -297,11 +322,15 @@ class PostgresConnection:
         Raises:
             StoreError: this user may not.
         """
-        self._raw.limit = UNHURRIED
-        try:
-            return self._server.schema(self._raw, self.schema, self._known.vector).open_to_team()
-        except FAILURES as error:
-            raise self.explained(error) from error
+
+        def opened() -> tuple[str, str]:
+            self._raw.limit = UNHURRIED
+            try:
+                return self._server.schema(self._raw, self.schema, self._known.vector).open_to_team()
+            except FAILURES as error:
+                raise self.explained(error) from error
+
+        return repeated(opened)
 
     def _rows(self, statement: str, values: Sequence[object], sees: int, *, unsorted: bool = False) -> list[Any]:
         self._raw.limit = self._limit

@@ -6,8 +6,11 @@ import psycopg
 from psycopg import errors
 
 from recollect.domain.text import one_line
-from recollect.errors import StoreError
+from recollect.errors import StoreConflict, StoreError
 from recollect.store.postgres.raw import Hanging
+
+# What tells that a transaction was undone for another one, and may be run again.
+_CONFLICTS = (errors.DeadlockDetected, errors.SerializationFailure)
 
 REFUSED = "RC001"  # the state of what our own functions refuse, with their sentence
 _UNREACHABLE = ("08", "28", "3D", "53", "57")  # the beginnings of states: connection, login, database, server
@@ -55,6 +58,8 @@ def explained(
         ),
     )
     told = f"cannot use {name}: {_first_line(error)}"
+    if isinstance(error, _CONFLICTS):
+        return StoreConflict(f"{told}: another client was in the way")
     for kinds, hint in hints:
         if isinstance(error, kinds):
             return StoreError(f"{told}; {hint}")
@@ -62,10 +67,10 @@ def explained(
         if word in told:
             return StoreError(f"{told}; {hint}")
     is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    advice = "`recollect doctor` says more"
     if is_lost and (error.sqlstate is None or error.sqlstate[:2] in _UNREACHABLE):
         advice = "check that the server runs, and lets you in (the password comes from PGPASSWORD or ~/.pgpass)"
-        return StoreError(f"{told}; {advice}")
-    return StoreError(f"{told}; `recollect doctor` says more")
+    return StoreError(f"{told}; {advice}")
 
 
 def _first_line(error: Exception) -> str:

@@ -13,6 +13,7 @@ from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.migrations import NEWEST
 from recollect.store.postgres.server import Server
 from recollect.store.postgres.store import ASIDE, PostgresStore
+from recollect.store.repeat import repeated
 from recollect.store.values import Source
 
 
@@ -48,7 +49,7 @@ def take_turn(url: str, seconds: float) -> bool:
     """
     with closing(PostgresConnection(Server(url), seconds)) as database:
         try:
-            database.begin()
+            repeated(database.begin)
         except StoreError as error:
             if isinstance(error.__cause__, LockNotAvailable):
                 return False
@@ -68,6 +69,17 @@ def unchanged(url: str, scope: str) -> Generator[PostgresStore]:
         yield store
 
 
+def _checked(url: str, seconds: float) -> tuple[PostgresStore, list[str]]:
+    """Return a store in a transaction, and the faults that were found there."""
+    store = PostgresStore(Server(url), patience=seconds)
+    try:
+        store.begin()
+        return store, store.check()
+    except BaseException:
+        store.close()
+        raise
+
+
 class PostgresLook:
     """A store as it was found, in a transaction that is rolled back: whatever is written is not kept."""
 
@@ -82,14 +94,8 @@ class PostgresLook:
         self.path = url
         self.is_late = False
         self.is_thorough = True
-        self.store = PostgresStore(Server(url), patience=seconds)
         self.version = NEWEST
-        try:
-            self.store.begin()
-            self.faults = self.store.check()
-        except BaseException:
-            self.close()
-            raise
+        self.store, self.faults = repeated(lambda: _checked(url, seconds))
 
     def allow(self, seconds: float) -> None:
         """Set a time limit in seconds for all further calls."""

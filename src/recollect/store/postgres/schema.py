@@ -54,9 +54,7 @@ class Schema:
         Raises:
             StoreError: it was made by a newer version, or this user may not do it.
         """
-        version = self._version()
-        if version > NEWEST:
-            raise StoreError(f"cannot use {self._shown}: {NEWER}")
+        version = self._known_version()
         if version == NEWEST:
             return
         if ready and not version:
@@ -68,6 +66,8 @@ class Schema:
                 kind, older = StoreMissing, "it has no tables of a store, and takes no writes now"
             raise kind(f"cannot use {self._shown}: {older}; name the primary server in the address")
         with self._locked(self._schema):
+            if self._known_version() == NEWEST:  # another client was quicker, and others use the tables already
+                return
             self._create()
             owner = self._act_as_owner()
             try:
@@ -119,11 +119,12 @@ class Schema:
             raise StoreError(f"cannot use {self._shown}: {told}; {advice}")
 
     def _migrate(self) -> None:
+        version = self._version()
         for statement in LEDGER:
             self._rows(statement)
         self._protect("NO FORCE")  # until this transaction ends, the owner changes rows of all scopes
         for number, (name, statements) in enumerate(MIGRATIONS, 1):
-            if number > self._version():  # another client may have been quicker
+            if number > version:
                 for statement in statements:
                     self._run(statement)
                 row = (number, name, utc_text(time.gmtime()))
@@ -142,7 +143,7 @@ class Schema:
         """Set row-level security on every table. One without a policy is closed to all."""
         tables = self._rows(
             "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-            " WHERE n.nspname = ? AND c.relkind IN ('r', 'p')",
+            " WHERE n.nspname = ? AND c.relkind IN ('r', 'p') ORDER BY c.relname",
             (self._schema,),
         )
         for (table,) in tables:
@@ -182,6 +183,12 @@ class Schema:
         if is_allowed and owner != self._user:
             self._rows(f"SET LOCAL ROLE {quoted(owner)}")
         return owner
+
+    def _known_version(self) -> int:
+        version = self._version()
+        if version > NEWEST:
+            raise StoreError(f"cannot use {self._shown}: {NEWER}")
+        return version
 
     def _version(self) -> int:
         """Return the number of migrations applied: 0 without tables."""

@@ -16,6 +16,7 @@ from recollect.store.postgres import faults
 from recollect.store.postgres.raw import DRIVER, FAILURES, UNHURRIED, RawConnection, address
 from recollect.store.postgres.schema import Schema
 from recollect.store.postgres.team_schema import group_names
+from recollect.store.repeat import repeated
 
 OLDEST_SERVER = 15
 OLDEST_VECTOR = (0, 8)
@@ -56,6 +57,9 @@ class Server:
         Raises:
             StoreError: the server cannot be used; the message says what to do there.
         """
+        return repeated(lambda: self._open(limit))
+
+    def _open(self, limit: float) -> tuple[RawConnection, Known]:
         try:
             raw = RawConnection.connect(address(self.url, limit), **DRIVER)
         except FAILURES as error:
@@ -137,10 +141,18 @@ def _locked(raw: RawConnection, name: str) -> Generator[None]:
     try:
         with raw.transaction():
             raw.rows(f"SET LOCAL statement_timeout = {math.ceil(UNHURRIED * 1000)}")
-            raw.rows("SELECT pg_advisory_xact_lock(?, 2)", (crc32(name.encode()) - 2**31,))
+            raw.rows("SELECT pg_advisory_xact_lock(?, ?)", lock_of(name))
             yield
     finally:
         raw.limit = limit
+
+
+def lock_of(name: str) -> tuple[int, int]:
+    """Return the numbers of the lock that whoever changes a schema holds alone, and its writers with each other.
+
+    A transaction takes it before any other lock. So they wait for each other here, and not for each other's tables.
+    """
+    return crc32(name.encode()) - 2**31, 2
 
 
 def shown(url: str) -> str:

@@ -98,11 +98,14 @@ class PostgresStore(SqlStore):
         """Note whose files the store follows. It follows no others: each would retire what the other has."""
         known = self.get_meta(_FILES)
         if not known and not self.read_only:
-            with self.writing():
-                known = self.get_meta(_FILES) or files  # another client may have been quicker
-                self.set_meta(_FILES, known)
+            known = self.write(lambda: self._claimed(files))
         self.follows_files = known in ("", files)
         self.followed = "" if self.follows_files else known
+
+    def _claimed(self, files: str) -> str:
+        known = self.get_meta(_FILES) or files  # another client may have been quicker
+        self.set_meta(_FILES, known)
+        return known
 
     def act_as(self, acting: Acting | None) -> None:
         self._database.act_as(acting)
@@ -287,13 +290,14 @@ class PostgresStore(SqlStore):
         if self.read_only or self._database.scope in self._indexed:
             return
         self._indexed.add(self._database.scope)
-        if self.get_meta(_INDEX_VERSION) == words.VERSION:
-            return
-        with self.writing():
-            if self.get_meta(_INDEX_VERSION) != words.VERSION:  # another client may have been quicker
-                self._renew_texts()
-                self._reindex()
-                self.set_meta(_INDEX_VERSION, words.VERSION)
+        if self.get_meta(_INDEX_VERSION) != words.VERSION:
+            self.write(self._renew_index)
+
+    def _renew_index(self) -> None:
+        if self.get_meta(_INDEX_VERSION) != words.VERSION:  # another client may have been quicker
+            self._renew_texts()
+            self._reindex()
+            self.set_meta(_INDEX_VERSION, words.VERSION)
 
     def _reindex(self) -> None:
         """Index all entries again, and count their words. Needs a transaction."""
@@ -333,28 +337,34 @@ class PostgresStore(SqlStore):
             self._database.maintain("VACUUM (FULL, ANALYZE)", _EMPTIED)
 
     def rescue(self, aside: str) -> int:
-        copied = 0
-        with self.writing():
-            for table, key in KEPT.items():
-                copied += len(
-                    self._run(
-                        f"INSERT INTO {table} SELECT (jsonb_populate_record(NULL::{table}, a.kept)).* FROM aside a"
-                        f" WHERE a.name = ? ON CONFLICT DO NOTHING RETURNING {key}",
-                        (f"{aside.partition(ASIDE)[2]} {table}",),
-                    )
+        def copy() -> int:
+            copied = (
+                self._run(
+                    f"INSERT INTO {table} SELECT (jsonb_populate_record(NULL::{table}, a.kept)).* FROM aside a"
+                    f" WHERE a.name = ? ON CONFLICT DO NOTHING RETURNING {key}",
+                    (f"{aside.partition(ASIDE)[2]} {table}",),
                 )
-        return copied
+                for table, key in KEPT.items()
+            )
+            return sum(map(len, copied))
+
+        return self.write(copy)
 
     def set_aside(self) -> str:
         """Empty the scope of this store for a new one, keep a copy of what no file can restore, and return its name."""
         name = f"{time.strftime('%Y%m%d%H%M%S', time.gmtime())}-{time.time_ns() % 10**6:06}"
-        with self.writing(), self._database.unhurried():
-            self._run("DELETE FROM aside")
-            for table in (*KEPT, "sources"):
-                self._run(f"INSERT INTO aside (name, kept) SELECT ?, to_jsonb(t) FROM {table} t", (f"{name} {table}",))
-            for table in _TABLES:
-                self._run(f"DELETE FROM {table}")
-            self._database.count_change()
+
+        def empty() -> None:
+            with self._database.unhurried():
+                self._run("DELETE FROM aside")
+                for table in (*KEPT, "sources"):
+                    kept = f"INSERT INTO aside (name, kept) SELECT ?, to_jsonb(t) FROM {table} t"
+                    self._run(kept, (f"{name} {table}",))
+                for table in _TABLES:
+                    self._run(f"DELETE FROM {table}")
+                self._database.count_change()
+
+        self.write(empty)
         return ASIDE + name
 
     def check(self) -> list[str]:
@@ -362,8 +372,7 @@ class PostgresStore(SqlStore):
         with self._database.unhurried(), self._database.narrowed():
             is_wrong = self._run("SELECT 1 FROM entries WHERE words IS NULL LIMIT 1") or self._miscounted()
             if is_wrong and not self.read_only:
-                with self.writing():
-                    self._reindex()
+                self.write(self._reindex)
                 self.findings.append("the full-text index was incomplete; it was made again from the entries")
             elif is_wrong:
                 self.findings.append("the full-text index is incomplete, and the server takes no writes now")

@@ -7,6 +7,7 @@ import time
 
 from recollect.domain.stored import Match, Standing, StoredEntry, Title
 from recollect.domain.text import visible
+from recollect.store.repeat import repeated
 from recollect.store.sql.rows import ENTRY, MOST_KEYWORDS, entry_of, in_scope, is_once, json_list, more_text, replacing
 from recollect.store.sql.sources import SqlSources
 from recollect.store.sql.usage import SqlUsage
@@ -84,8 +85,18 @@ class SqlStore:
     def act_as(self, acting: Acting | None) -> None:
         """Do nothing: without a server there is one user."""
 
-    def writing(self) -> _Writing:
-        return _Writing(self)
+    def write(self, work: Callable[[], _Result]) -> _Result:
+        def written() -> _Result:
+            self.begin()
+            try:
+                result = work()
+            except BaseException:
+                self.end(kept=False)
+                raise
+            self.end(kept=True)
+            return result
+
+        return written() if self._chosen else repeated(written)
 
     def begin(self) -> None:
         self._database.begin()
@@ -93,10 +104,11 @@ class SqlStore:
 
     def end(self, *, kept: bool) -> None:
         """End a transaction."""
-        chosen = self._chosen.pop()
-        if not kept:
-            self._models.chosen = chosen
+        chosen, after = self._chosen.pop(), self._models.chosen
+        self._models.chosen = chosen
         self._database.end(kept=kept)
+        if kept:
+            self._models.chosen = after
 
     # Sources and entries
 
@@ -132,8 +144,7 @@ class SqlStore:
         )
 
     def rename_source(self, path: str, new: str) -> None:
-        with self.writing():
-            self._run("UPDATE sources SET path = ? WHERE path = ?", (new, path))
+        self.write(lambda: self._run("UPDATE sources SET path = ? WHERE path = ?", (new, path)))
 
     def sources_of(self, id: str) -> list[Source]:
         return self._sources.of(id)
@@ -164,8 +175,7 @@ class SqlStore:
         return self._sources.file_histories(project, list(files))
 
     def keep_file_histories(self, found: Sequence[FileHistory]) -> None:
-        with self.writing():
-            self._sources.keep_file_histories(found)
+        self.write(lambda: self._sources.keep_file_histories(found))
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         wanted = list(dict.fromkeys(ids))
@@ -254,7 +264,7 @@ class SqlStore:
         return rows[0][0] if rows else None
 
     def keep_query_vector(self, text: str, vector: bytes) -> None:
-        with self.writing():
+        def keep() -> None:
             model = self._models.current()
             if model is None:
                 return
@@ -265,6 +275,8 @@ class SqlStore:
                 " (SELECT text FROM query_vectors WHERE model = ? ORDER BY used DESC LIMIT ?)",
                 (model.number, model.number, _KEPT_QUERIES),
             )
+
+        self.write(keep)
 
     # Models and vectors
 
@@ -286,20 +298,23 @@ class SqlStore:
         if self._models.is_noted(model):  # so nobody has to wait for other writers
             self._models.chosen = model.identity
             return
-        with self.writing():
-            self._drop(self._models.use(model))
+        self.write(lambda: self._drop(self._models.use(model)))
 
     def forget_models(self, identities: Collection[str]) -> None:
-        with self.writing():
+        def forget() -> None:
             gone = [model for model in self._models.all() if model.identity in identities]
             for model in gone:
                 self._models.forget(model)
             self._drop(gone)
 
+        self.write(forget)
+
     def drop_vectors(self) -> None:
-        with self.writing():
+        def drop() -> None:
             model = self._models.current()
             self._drop([model] if model else [])
+
+        self.write(drop)
 
     def _drop(self, models: Sequence[NumberedModel]) -> None:
         for model in models:
@@ -315,9 +330,11 @@ class SqlStore:
         return self._vectors.pending_ids(scope)
 
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]], triggers: Sequence[tuple[str, bytes]] = ()) -> None:
-        with self.writing():
+        def put() -> None:
             self._vectors.put(vectors, triggers)
             self._database.count_change()
+
+        self.write(put)
 
     def coverage(self) -> Coverage:
         return self._vectors.coverage()
@@ -328,34 +345,33 @@ class SqlStore:
     # Usage, receipts, metadata
 
     def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
-        with self.writing():
-            self._usage.recalled(receipt, counted=counted)
+        self.write(lambda: self._usage.recalled(receipt, counted=counted))
 
     def usages(self) -> list[Usage]:
         return self._usage.all()
 
     def put_usages(self, usages: Iterable[Usage]) -> None:
-        with self.writing():
-            self._usage.put(usages)
+        new = list(usages)
+        self.write(lambda: self._usage.put(new))
 
     def hand_on(self, old_id: str, new_id: str) -> None:
-        with self.writing():
-            self._usage.hand_on(old_id, new_id)
+        self.write(lambda: self._usage.hand_on(old_id, new_id))
 
     def receipts(self, limit: int, *, project: str | None = None, session: str = "", entry: str = "") -> list[Receipt]:
         return self._usage.receipts(limit, project, session, entry)
 
     def note_evidence(self, found: Sequence[Evidence]) -> None:
-        with self.writing():
-            self._usage.note(found)
+        self.write(lambda: self._usage.note(found))
 
     def evidence(self, id: str = "") -> list[Evidence]:
         return self._usage.evidence(id)
 
     def put_raised(self, raised: Sequence[Raised], *, anew: bool) -> None:
-        with self.writing():
+        def put() -> None:
             if self._sources.put_raised(raised, anew=anew):
                 self._database.count_change()
+
+        self.write(put)
 
     def raised(self, id: str) -> list[Raised]:
         return self._sources.raised_of(id)
@@ -364,23 +380,21 @@ class SqlStore:
         return self._usage.feedback(ids)
 
     def rest(self, ids: Iterable[str], *, at: str, since: str, times: int) -> list[str]:
-        with self.writing():
-            return [id for id in ids if self._usage.rest(id, at, since, times)]
+        asked = list(ids)
+        return self.write(lambda: [id for id in asked if self._usage.rest(id, at, since, times)])
 
     def wake(self, id: str, at: str) -> bool:
-        with self.writing():
-            return self._usage.wake(id, at)
+        return self.write(lambda: self._usage.wake(id, at))
 
     def get_meta(self, key: str) -> str:
         rows = self._run("SELECT value FROM _metadata WHERE key = ?", (key,))
         return rows[0][0] if rows else ""
 
     def set_meta(self, key: str, text: str) -> None:
-        with self.writing():
-            self._run(_PUT_META, (key, visible(text)))
+        self.write(lambda: self._run(_PUT_META, (key, visible(text))))
 
     def forget_sources(self, paths: Sequence[str]) -> None:
-        with self.writing():
+        def forget() -> None:
             for table in ("retirements", "relations", "marks", "origins"):
                 gone = f"DELETE FROM {table} WHERE source IN (SELECT number FROM sources WHERE path IN ({{}}))"
                 self._database.select(gone, paths)
@@ -389,8 +403,10 @@ class SqlStore:
             self._database.count_change()
             self._after_removal()
 
+        self.write(forget)
+
     def remove_unheld(self, is_unwanted: Callable[[StoredEntry], bool]) -> int:
-        with self.writing():
+        def remove() -> int:
             rows = self._run(f"SELECT e.number, {ENTRY} WHERE e.number NOT IN (SELECT entry FROM origins)")
             numbers = [row[0] for row in rows if is_unwanted(entry_of(row[1:]))]
             if not numbers:
@@ -403,7 +419,9 @@ class SqlStore:
             self._run("UPDATE receipts SET query = ''")
             self._database.count_change()
             self._after_removal()
-        return len(numbers)
+            return len(numbers)
+
+        return self.write(remove)
 
     def tables(self) -> list[Table]:
         """Return the rows of the store, to be copied to another."""
@@ -415,9 +433,12 @@ class SqlStore:
 
     def _change(self, work: Callable[[], object]) -> None:
         """Change entries in a transaction. An engine may have to update its full-text index, or to mend it."""
-        with self.writing():
+
+        def change() -> None:
             work()
             self._database.count_change()
+
+        self.write(change)
 
     def _renew_texts(self) -> None:
         """Make the texts to index beside those of entries again, for a new version of them. Needs a transaction."""
@@ -445,16 +466,3 @@ class SqlStore:
         if key not in kept:
             kept[key] = find()
         return kept[key]
-
-
-class _Writing:
-    """A write transaction as a context manager: commit all of it or nothing."""
-
-    def __init__(self, store: SqlStore) -> None:
-        self._store = store
-
-    def __enter__(self) -> None:
-        self._store.begin()
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._store.end(kept=kind is None)

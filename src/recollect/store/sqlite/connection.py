@@ -7,8 +7,9 @@ import os
 import time
 from stat import S_ISREG
 
-from recollect.errors import StoreDamaged, StoreError
-from recollect.store.sqlite.driver import FAILURES, code_of, file_uri, is_damage, sqlite3
+from recollect.errors import StoreConflict, StoreDamaged, StoreError
+from recollect.store.repeat import repeated
+from recollect.store.sqlite.driver import FAILURES, code_of, file_uri, is_conflict, is_damage, sqlite3
 from recollect.store.sqlite.migrations import NEWER, NEWEST, migrate, refuse_newer, version_of
 
 TYPE_CHECKING = False
@@ -40,10 +41,7 @@ class SqliteConnection:
         self.rollbacks = 0
         self._depth = 0
         self._connect = connect
-        try:
-            self.raw = self._open()
-        except (*FAILURES, OSError, StoreError) as error:
-            raise self.explained(error) from error
+        self.raw = repeated(self._opened)
 
     def close(self) -> None:
         self.raw.close()
@@ -60,6 +58,11 @@ class SqliteConnection:
         Raises:
             StoreError: the statement failed.
         """
+        if self._depth:
+            return self._rows(statement, values)
+        return repeated(lambda: self._rows(statement, values))
+
+    def _rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         try:
             return self.raw.execute(statement, values).fetchall()
         except FAILURES as error:
@@ -93,7 +96,7 @@ class SqliteConnection:
         if self._depth and not self.raw.in_transaction:
             ended = sqlite3.DatabaseError("the transaction was ended by damage to the database")
             raise StoreDamaged(f"cannot use {self.path}: {ended}; try again") from ended
-        self.run(f"SAVEPOINT inner_{self._depth}" if self._depth else "BEGIN IMMEDIATE")
+        self._rows(f"SAVEPOINT inner_{self._depth}" if self._depth else "BEGIN IMMEDIATE")
         self._depth += 1
 
     def end(self, *, kept: bool) -> None:
@@ -102,17 +105,17 @@ class SqliteConnection:
         if self._depth:
             if self.raw.in_transaction:  # a full disk ends all nested transactions at once
                 if not kept:
-                    self.run(f"ROLLBACK TO inner_{self._depth}")
-                self.run(f"RELEASE inner_{self._depth}")
+                    self._rows(f"ROLLBACK TO inner_{self._depth}")
+                self._rows(f"RELEASE inner_{self._depth}")
         elif kept:
             try:
-                self.run("COMMIT")
+                self._rows("COMMIT")
             except StoreError:
                 if self.raw.in_transaction:
-                    self.run("ROLLBACK")
+                    self._rows("ROLLBACK")
                 raise
         elif self.raw.in_transaction:
-            self.run("ROLLBACK")
+            self._rows("ROLLBACK")
 
     @property
     def is_writing(self) -> bool:
@@ -134,6 +137,8 @@ class SqliteConnection:
         """Return a StoreError with advice for an error. All errors of SQLite are translated here."""
         if isinstance(error, StoreError):
             return StoreError(f"cannot use {self.path}: {error}")
+        if is_conflict(error):
+            return StoreConflict(f"cannot use {self.path}: {error}: another process was in the way")
         code = code_of(error)
         if code in _TAKEN:
             hint = f"another process has been writing to it for all of {self.patience:g} s; try again"
@@ -149,6 +154,12 @@ class SqliteConnection:
             hint = "`recollect rebuild` makes it again from your files if this goes on"
         kind = StoreDamaged if is_damage(error) else StoreError
         return kind(f"cannot use {self.path}: {error}; {hint}")
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return self._open()
+        except (*FAILURES, OSError, StoreError) as error:
+            raise self.explained(error) from error
 
     def _open(self) -> sqlite3.Connection:
         if not _is_there(self.path):

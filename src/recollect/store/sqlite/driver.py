@@ -42,15 +42,20 @@ if not TYPE_CHECKING:
     except (ImportError, AttributeError):  # some builds of Python have another name for it, or lack SQLite
         import sqlite3
 
-__all__ = ["FAILURES", "code_of", "file_uri", "is_damage", "readable", "sqlite3"]
+__all__ = ["FAILURES", "code_of", "file_uri", "is_conflict", "is_damage", "readable", "sqlite3"]
 
 # All exceptions of the driver. A damaged database may claim any size, and put invalid UTF-8 into the driver's own
 # messages.
 FAILURES = (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError, SystemError)
 
 # Result codes of SQLite that say nothing about the file's content: permission, busy, locked, out of memory, read-only,
-# interrupted, input/output, full, cannot be opened, too large for the system, not authorized.
-_PASSING = frozenset((3, 5, 6, 7, 8, 9, 10, 13, 14, 22, 23))
+# interrupted, input/output, full, cannot be opened, locking protocol, schema changed, too large for the system, not
+# authorized.
+_PASSING = frozenset((3, 5, 6, 7, 8, 9, 10, 13, 14, 15, 17, 22, 23))
+
+# Those by which another process has ended what was to be done, and which SQLite does not wait for: it wrote after this
+# one had begun to read, opened the log at the same moment time and again, or changed the schema.
+_OVERTAKEN, _PROTOCOL, _SCHEMA = 5 | 2 << 8, 15, 17
 
 
 def is_damage(error: BaseException | None) -> bool:
@@ -58,6 +63,11 @@ def is_damage(error: BaseException | None) -> bool:
     if not isinstance(error, FAILURES) or isinstance(error, (UnicodeEncodeError, OverflowError)):
         return False  # the given values cannot be passed to SQLite
     return code_of(error) not in _PASSING
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Return True if a transaction failed because of another one, and may succeed when it is run again."""
+    return getattr(error, "sqlite_errorcode", 0) == _OVERTAKEN or code_of(error) in (_PROTOCOL, _SCHEMA)
 
 
 def code_of(error: BaseException) -> int:

@@ -131,8 +131,7 @@ class SqliteStore(SqlStore):
     def rescue(self, aside: str) -> int:
         from recollect.store.sqlite.rescue import rescue
 
-        with self.writing():
-            return rescue(aside, self._database)
+        return self.write(lambda: rescue(aside, self._database))
 
     def check(self) -> list[str]:
         known = len(self.findings)
@@ -146,10 +145,7 @@ class SqliteStore(SqlStore):
             self.damage = f"{self.path} is damaged ({found}); `recollect rebuild` makes it again from your files"
             self.findings.append(self.damage)
         elif self.full_text and not self.read_only:
-            with self.writing():
-                found = index.thorough_fault(self._database.raw)
-                if found:
-                    self._heal(f"was {found}")
+            self.write(self._heal_thoroughly)
         return self.findings[known:]
 
     # Inside
@@ -175,20 +171,27 @@ class SqliteStore(SqlStore):
             self.full_text = self.full_text and not index.fault(raw)
         elif not self.full_text:
             if index.has_triggers(raw):
-                with self.writing():
-                    index.remove_triggers(raw)
+                self.write(lambda: index.remove_triggers(raw))
         elif index.fault(raw):
-            with self.writing():  # another process may have rebuilt it: look again
-                found = index.fault(raw)
-                if found:
-                    new = found == "missing" and not self._run("SELECT 1 FROM entries LIMIT 1")
-                    self._heal("" if new or found == index.OLDER else f"was {found}")
+            self.write(self._heal_fault)
+
+    def _heal_fault(self) -> None:
+        found = index.fault(self._database.raw)
+        if found:  # another process may have rebuilt it
+            new = found == "missing" and not self._run("SELECT 1 FROM entries LIMIT 1")
+            self._heal("" if new or found == index.OLDER else f"was {found}")
+
+    def _heal_thoroughly(self) -> None:
+        found = index.thorough_fault(self._database.raw)
+        if found:
+            self._heal(f"was {found}")
 
     def _heal(self, finding: str) -> bool:
         """Rebuild the full-text index and add `finding` to the findings. Return False if the store is read-only."""
         if self.read_only:
             return False
-        with self.writing():
+
+        def heal() -> None:
             if self.get_meta("index_version") != index.VERSION:
                 index.remove_triggers(self._database.raw)
                 self._renew_texts()
@@ -197,6 +200,8 @@ class SqliteStore(SqlStore):
             except FAILURES as error:
                 raise self._database.explained(error) from error
             self._database.count_change()
+
+        self.write(heal)
         if finding:
             self.findings.append(f"the full-text index {finding}; it was made again from the entries")
         return True
