@@ -234,9 +234,14 @@ def is_refused(server: Served) -> bool:
     return False
 
 
+def store_in_time(server: Served) -> None:
+    """Store something, however late a server is that has to make its tables first and answers in a second or two."""
+    waited_for(lambda: not call(server, "store_memory", **LESSON)[0])
+
+
 def test_slow_store_gets_a_sentence_in_time_and_the_server_goes_on(world: World, place: str) -> None:
     with serving(world, "--http", "0", "--call-timeout", "1", RECOLLECT_MEMORY_STORE=place) as server:
-        call(server, "store_memory", **LESSON)
+        store_in_time(server)
         with Blocked(place, lock_of_tables(place)) as blocked:
             failed, said = call(server, "list_memories")
             assert failed
@@ -255,7 +260,7 @@ def test_slow_store_gets_a_sentence_in_time_and_the_server_goes_on(world: World,
 def test_busy_server_says_that_nothing_was_done(world: World, place: str) -> None:
     arguments = ("--http", "0", "--call-timeout", "2", "--workers", "1")
     with serving(world, *arguments, RECOLLECT_MEMORY_STORE=place) as server, ThreadPoolExecutor(1) as beside:
-        call(server, "store_memory", **LESSON)
+        store_in_time(server)
         with Blocked(place, lock_of_tables(place)) as blocked:
             first = beside.submit(call, server, "list_memories")
             blocked.wait_for_somebody()
