@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import termios
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -87,6 +88,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ordered += [*part, *others[:room]]
         others = others[room:]
     items[:] = [*ordered, *others]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say last what was not run, with the reason: whoever reads "passed" should know what that leaves open."""
+    skipped = Counter(
+        report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])
+    )
+    for reason, count in skipped.most_common():
+        terminalreporter.line(f"Not run here: {count} tests: {reason}")
+    if not skipped:
+        terminalreporter.line("Nothing was left out.")
 
 
 # Code that imports all of recollect but what loads a model, and the servers, which take a second.

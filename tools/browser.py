@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import npm_cache
@@ -14,6 +13,7 @@ VERSION = "147.0.0"
 
 _NAME = "chromium"
 _PACKAGES = (f"@sparticuz/chromium@{VERSION}", "axe-core@4.11.0")
+_MEGABYTES = 279
 _ON_THE_MACHINE = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 # The package holds the program compressed, and unpacks it into the folder for temporary files.
@@ -36,7 +36,7 @@ def install() -> Path:
     Raises:
         NotAvailableError: the download failed, or what came does not run.
     """
-    return npm_cache.install_folder(_NAME, VERSION, _PACKAGES, _finish)
+    return npm_cache.install_folder(_NAME, VERSION, _PACKAGES, _MEGABYTES, _finish)
 
 
 def program() -> Path:
@@ -71,18 +71,3 @@ def _finish(folder: Path) -> None:
     version = npm_cache.said_by([command, "--version"])
     if "Chrom" not in version:
         raise NotAvailableError(f"chromium {VERSION} was downloaded but does not run: {said[-300:]} {version[-300:]}")
-
-
-def main() -> int:
-    """Make both available, or say why they are not."""
-    try:
-        print(program(), axe())
-    except NotAvailableError as error:
-        print(f"No browser is available to the tests: {error}.", file=sys.stderr)
-        return 1
-    npm_cache.sweep(_NAME)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,18 +6,23 @@ They are not ours to pass on: they are downloaded for a test run and never becom
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 _INSTALL_SECONDS = 600
 _ASK_SECONDS = 60
+_PROGRESS_SECONDS = 5
 _UNUSED_DAYS = 14
+_KILLED_DAYS = 1
 
 
 class NotAvailableError(Exception):
@@ -52,8 +57,10 @@ def newest_published(package: str) -> str:
     return answer
 
 
-def install(name: str, version: str, packages: Sequence[str]) -> Path:
+def install(name: str, version: str, packages: Sequence[str], megabytes: int) -> Path:
     """The command of a release, which is downloaded as these packages unless the cache has it.
+
+    It takes about so many megabytes of the disk.
 
     Raises:
         NotAvailableError: the download failed, or what came does not run.
@@ -65,12 +72,16 @@ def install(name: str, version: str, packages: Sequence[str]) -> Path:
         if version not in said:
             raise NotAvailableError(f"{name} {version} was downloaded but does not run: {said[-300:]}")
 
-    install_folder(name, version, packages, check)
+    install_folder(name, version, packages, megabytes, check)
     return program(name, version)
 
 
-def install_folder(name: str, version: str, packages: Sequence[str], finish: Callable[[Path], None]) -> Path:
+def install_folder(
+    name: str, version: str, packages: Sequence[str], megabytes: int, finish: Callable[[Path], None]
+) -> Path:
     """The folder of a release, which is downloaded as these packages, and finished, unless the cache has it.
+
+    It takes about so many megabytes of the disk.
 
     Raises:
         NotAvailableError: the download failed, or `finish` raised it.
@@ -80,7 +91,7 @@ def install_folder(name: str, version: str, packages: Sequence[str], finish: Cal
     with (folder / ".lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / version).exists():
-            _download(name, version, packages, finish)
+            _download(name, version, packages, megabytes, finish)
     os.utime(folder / version)
     return folder / version
 
@@ -103,10 +114,11 @@ def said_by(command: Sequence[str | Path], environment: Mapping[str, str] | None
     return done.stdout.strip()
 
 
-def sweep(name: str) -> None:
-    """Remove releases that no test run has used for a while; each takes about 300 MB."""
-    for path in folder_of(name).glob("*"):
-        if number(path.name) and time.time() - path.stat().st_mtime > _UNUSED_DAYS * 86400:
+def sweep_all() -> None:
+    """Remove releases that no test run has used for a while, and downloads that were killed; each takes some 300 MB."""
+    for path in folder_of("").glob("*/*"):
+        days = _KILLED_DAYS if path.name.startswith(".unfinished-") else _UNUSED_DAYS if number(path.name) else math.inf
+        if time.time() - path.stat().st_mtime > days * 86400:
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -116,15 +128,42 @@ def number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts) if len(parts) == 3 and all(part.isdigit() for part in parts) else ()
 
 
-def _download(name: str, version: str, packages: Sequence[str], finish: Callable[[Path], None]) -> None:
-    print(f"Downloading {name} {version} for the tests ...", file=sys.stderr, flush=True)
+def _download(name: str, version: str, packages: Sequence[str], megabytes: int, finish: Callable[[Path], None]) -> None:
+    what = f"{name} {version}"
+    _say(f"{what}: downloading; it takes about {megabytes} MB of {folder_of(name)}")
     unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=folder_of(name)))
+    is_over = threading.Event()
+    progress = threading.Thread(target=_tell_progress, args=[what, unfinished, megabytes, is_over])
+    progress.start()
     try:
         _npm(["install", "--prefix", str(unfinished), "--no-audit", "--no-fund", *packages], _INSTALL_SECONDS)
         finish(unfinished)
         unfinished.rename(folder_of(name) / version)
+        _say(f"{what}: ready")
     finally:
+        is_over.set()
+        progress.join()
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _tell_progress(what: str, folder: Path, megabytes: int, is_over: threading.Event) -> None:
+    """Say now and then how much of a download has come, until it is over."""
+    while not is_over.wait(_PROGRESS_SECONDS):
+        _say(f"{what}: {_size(folder) / 1e6:.0f} of about {megabytes} MB")
+
+
+def _size(folder: Path) -> int:
+    """The bytes below a folder in which npm makes and removes files."""
+    size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += os.lstat(os.path.join(place, name)).st_size
+    return size
+
+
+def _say(text: str) -> None:
+    print(f"  {text}", file=sys.stderr, flush=True)
 
 
 def _npm(arguments: list[str], seconds: float) -> str:

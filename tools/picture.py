@@ -57,7 +57,7 @@ def answered(request: Request) -> Turn:
 
 def recorded(folder: Path) -> Iterator[tuple[str, list[list[Char]]]]:
     """Yield a title and the rows of the screen for each session."""
-    release = claude_client.newest_installed() or claude_client.newest_published()
+    release = claude_client.newest()
     program = claude_client.install(release)
     client = Client(program, release, namespace_command(), folder / "home", folder / "shop", folder / "store")
     client.variables["RECOLLECT_RETRIEVAL_SHOW"] = "always"

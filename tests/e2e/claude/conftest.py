@@ -42,7 +42,7 @@ def release(request: pytest.FixtureRequest) -> str:
     """A release of the client, by its number."""
     if request.param == OLDEST:
         return OLDEST
-    return claude_client.newest_installed() or _or_cannot(claude_client.newest_published)
+    return _or_cannot(claude_client.newest)
 
 
 @pytest.fixture(scope="session")
