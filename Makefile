@@ -3,6 +3,7 @@
 #   make check   style, types and the quick tests, in less than two minutes
 #   make test    run the tests
 #   make attack  damage, race and starve it, for minutes
+#   make flaky   repeat one test under load: make flaky TEST=tests/unit/test_x.py::test_y N=50 LOAD=12
 #   make lint    ruff and pyright
 #   make bench   measure, on this machine
 #   make test-pythons   the quick tests on every Python that is found
@@ -12,7 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: picture demo check test test-pythons attack style lint bench fuzz docs lock clean
+.PHONY: picture demo check test test-pythons attack flaky style lint bench fuzz docs lock clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -62,6 +63,12 @@ style: $(VENV)/.installed-dev
 	@echo "Checking style (ruff) ..."
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+
+# One test many times beside busy processes, each time with another seed.
+N ?= 50
+LOAD ?= 12
+flaky: $(VENV)/.installed-dev
+	@$(BIN)/python tools/flaky.py '$(TEST)' --times $(N) --load $(LOAD)
 
 lint: style
 	@echo "Checking types (pyright) ..."

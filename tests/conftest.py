@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import json
 import os
 import pty
@@ -14,14 +15,14 @@ import subprocess
 import sys
 import termios
 from collections import Counter
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from tests import forks
 
@@ -44,15 +45,13 @@ for _number in (signal.SIGINT, signal.SIGHUP):
 _PATH = os.environ["PATH"].split(os.pathsep)
 os.environ["PATH"] = os.pathsep.join(folder for folder in _PATH if folder != os.path.dirname(RECOLLECT))
 
-NOBODY = forks.NOBODY
-_TIMEOUT = 120
+pytest_plugins = ["tests.chance"]
 
-# A busy machine is slow at making examples, which says nothing about them.
-_ANY_SPEED = [HealthCheck.too_slow]
-# A property is tried with few examples while one works, and with all that it asks for by `make test`.
-hypothesis_settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=_ANY_SPEED)
-hypothesis_settings.register_profile("whole", max_examples=100, deadline=None, suppress_health_check=_ANY_SPEED)
-hypothesis_settings.load_profile("quick")
+NOBODY = forks.NOBODY
+
+# Seconds after which a test that waits has hung. It guards against that alone, so no machine is too slow for it.
+PATIENCE = 300.0
+_LOOKS_EVERY = 0.02
 
 
 def examples(number: int) -> int:
@@ -152,6 +151,31 @@ def read_terminal(descriptor: int) -> bytes:
     finally:
         os.close(descriptor)
     return shown
+
+
+_T = TypeVar("_T")
+
+
+def until(condition: Callable[[], _T], otherwise: Callable[[], object] = lambda: "that never happened") -> _T:
+    """What a condition says once it holds; it only looks. A test that does something again counts its `tries`."""
+    end = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < end, otherwise()
+        time.sleep(_LOOKS_EVERY)
+    return found
+
+
+def cpu_seconds(work: Callable[[], object], times: int = 3) -> float:
+    """The least time of this thread's own on a core that some work took, so that no other work counts."""
+    taken: list[float] = []
+    for _ in range(times):
+        gc.collect()
+        gc.disable()
+        begun = time.thread_time()
+        work()
+        taken.append(time.thread_time() - begun)
+        gc.enable()
+    return min(taken)
 
 
 def cannot_be_tested(reason: str) -> NoReturn:
@@ -283,7 +307,7 @@ class World:
         """Run the command in the project."""
         with self.start(*arguments, cwd=cwd, encoding="utf-8", **variables) as process:
             try:
-                stdout, stderr = process.communicate(stdin, timeout=_TIMEOUT)
+                stdout, stderr = process.communicate(stdin, timeout=PATIENCE)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
@@ -332,7 +356,7 @@ class World:
             return self._process([*BARE_ENTRY, "hook", name], None, stdin, variables, pass_fds=(writer,))
         finally:
             os.close(writer)
-            is_over = select.select([reader], [], [], _TIMEOUT)[0]
+            is_over = select.select([reader], [], [], PATIENCE)[0]
             os.close(reader)
             assert is_over, "something that the hook has started is still running"
 
@@ -348,7 +372,7 @@ class World:
             text=True,
             encoding="utf-8",
             check=False,
-            timeout=_TIMEOUT,
+            timeout=PATIENCE,
             **options,
         )
 

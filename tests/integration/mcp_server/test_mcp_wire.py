@@ -8,20 +8,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import RECOLLECT, World
+from tests.conftest import PATIENCE, RECOLLECT, World, until
 from tests.integration.mcp_server.talk import LESSON, Talk, environment, started, talking
 
 CALL = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"search_memory","arguments":%s}}\n'
-
-# In seconds: the end may take so long. What is measured is whether it comes by itself, without being killed.
-_ENDS_WITHIN = 30.0
 
 
 @contextmanager
@@ -186,7 +182,7 @@ def test_no_client_at_all_ends_it_silently(world: World) -> None:
 def test_signals_end_it(world: World, number: signal.Signals) -> None:
     with talking(world) as talk:
         talk.process.send_signal(number)
-        assert talk.process.wait(_ENDS_WITHIN) == 128 + number
+        assert talk.process.wait(PATIENCE) == 128 + number
         assert talk.process.stderr
         assert talk.process.stderr.read() == b""
 
@@ -197,7 +193,7 @@ def test_closed_pipe_ends_it_silently(world: World) -> None:
         assert talk.process.stderr
         talk.process.stdout.close()
         talk.begin("ping")
-        assert talk.process.wait(_ENDS_WITHIN) == 0
+        assert talk.process.wait(PATIENCE) == 0
         assert talk.process.stderr.read() == b""
 
 
@@ -211,7 +207,7 @@ def test_call_that_hangs_does_not_hold_up_the_end(world: World, how: str) -> Non
             talk.process.stdin.close()
         else:
             talk.process.terminate()
-        talk.process.wait(_ENDS_WITHIN)
+        talk.process.wait(PATIENCE)
     assert (world.store / "session-captures.jsonl").read_text(encoding="utf-8") == ""
 
 
@@ -221,7 +217,7 @@ def test_call_that_is_being_done_is_finished_before_the_end(world: World) -> Non
             talk.begin_call("store_memory", **LESSON)
             is_waiting(world, talk.process.pid)
             talk.process.terminate()
-        talk.process.wait(60)  # the end of its input would be another reason to end
+        talk.process.wait(PATIENCE)  # the end of its input would be another reason to end
         status, out, errors = talk.end()
     assert status == 128 + signal.SIGTERM
     assert errors == ""
@@ -273,9 +269,7 @@ def test_server_is_gone_after_its_client_was_killed(world: World, hangs: bool) -
             is_waiting(world, pid)
         client.kill()
         client.communicate()
-        end = time.monotonic() + _ENDS_WITHIN
-        while is_alive(pid):
-            assert time.monotonic() < end
+        until(lambda: not is_alive(pid))
     assert (world.store / "session-captures.jsonl").read_text(encoding="utf-8") == ""
 
 
