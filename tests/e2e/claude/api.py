@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -91,7 +91,7 @@ class Api:
     Whatever else the client asks (titles, summaries) gets a word, so that it takes nothing from the script.
     """
 
-    def __init__(self, script: Sequence[Reply] = ()) -> None:
+    def __init__(self, script: Iterable[Reply] = ()) -> None:
         self.requests: list[Request] = []
         self.others: list[Json] = []
         self.failures: list[str] = []

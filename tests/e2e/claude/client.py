@@ -11,13 +11,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from tests.conftest import World
+from tests.conftest import PATIENCE, World
 from tests.e2e.claude.api import Api, Json, Reply, Request
 from tests.e2e.claude.terminal import COLUMNS, Session
 
@@ -28,7 +29,6 @@ PLUGIN = REPOSITORY / "plugin"
 OLDEST = "2.1.197"
 
 _ALONE = str(Path(__file__).with_name("alone.py"))
-_TIMEOUT = 120
 _KEY = "none"
 
 
@@ -134,19 +134,24 @@ class Client:
             capture_output=True,
             encoding="utf-8",
             check=False,
-            timeout=_TIMEOUT,
+            timeout=PATIENCE,
         )
 
-    def ask(self, *prompts: str, script: Sequence[Reply] = (), options: Sequence[str] = ()) -> Run:
-        """A session in the project: each prompt is given when the model has done with the one before."""
+    def ask(
+        self, *prompts: str, more: Iterable[str] = (), script: Iterable[Reply] = (), options: Sequence[str] = ()
+    ) -> Run:
+        """A session in the project: each prompt is given when the model has done with the one before.
+
+        Whether there are `more` may depend on what has happened by then.
+        """
         streams = ["--output-format", "stream-json", "--input-format", "stream-json", "--verbose"]
         with Api(script) as api:
-            run = self.run(["-p", *streams, *options], api, prompts)
+            run = self.run(["-p", *streams, *options], api, chain(prompts, more))
         assert not api.failures, self._complaints(api)
         assert run.code == 0, f"claude {self.version} exited with {run.code}: {run.stderr[-2000:]} {run.stdout[-2000:]}"
         return run
 
-    def run(self, arguments: Sequence[str], api: Api, prompts: Sequence[str] = ()) -> Run:
+    def run(self, arguments: Sequence[str], api: Api, prompts: Iterable[str] = ()) -> Run:
         """Run the program alone, with an API to talk to; each prompt is given after the result of the one before."""
         with (
             tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
@@ -217,7 +222,7 @@ class Client:
                     start_new_session=True,
                     **streams,
                 )
-            deadline = threading.Timer(_TIMEOUT, os.killpg, (process.pid, signal.SIGKILL))
+            deadline = threading.Timer(PATIENCE, os.killpg, (process.pid, signal.SIGKILL))
             deadline.start()
             try:
                 listeners = socket.recv_fds(ours, 1, 1)[1]
@@ -247,7 +252,9 @@ class Client:
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "IS_SANDBOX": "1",  # or root could not skip permissions
-            "MCP_CONNECT_TIMEOUT_MS": "60000",  # or a busy machine would decide whether the first request has the tools
+            # Chance decides whether a server has loaded its model by the time of a prompt.
+            "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false",
+            "MCP_CONNECT_TIMEOUT_MS": "60000",  # a busy machine must not decide whether the first request has the tools
             **self.variables,
         }
 

@@ -7,6 +7,8 @@ import select
 import time
 from pathlib import Path
 
+from tests.conftest import PATIENCE
+
 
 def servers(store: Path) -> list[int]:
     """The servers that serve a store, or wait to do so."""
@@ -29,9 +31,9 @@ def parent_of(process: int) -> int:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("PPid:"))
 
 
-def that_outlive(processes: list[int], seconds: float) -> list[int]:
-    """Those that have not ended after so many seconds."""
-    end = time.monotonic() + seconds
+def that_outlive(processes: list[int]) -> list[int]:
+    """Those that do not end."""
+    end = time.monotonic() + PATIENCE
     left: list[int] = []
     for process in processes:
         try:

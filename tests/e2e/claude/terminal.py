@@ -15,13 +15,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyte
+from tests.conftest import PATIENCE, until
 from tests.e2e.claude.api import Api, Reply, Request, Turn
 
 # Nothing scrolls off a screen of this height, and few lines are broken.
 _ROWS, COLUMNS = 100, 140
 
-_TIMEOUT = 60
-_PAUSE = 0.05
 _INPUT = "❯"
 _SHIFT_TAB = "\x1b[Z"
 _CLEAR_LINE = "\x15"
@@ -52,7 +51,7 @@ class Screen:
     def close(self) -> None:
         """Show the rest, after the program has ended."""
         if self._reader.is_alive():
-            self._reader.join(_TIMEOUT)
+            self._reader.join(PATIENCE)
         os.close(self._ours)
 
     def press(self, keys: str) -> None:
@@ -145,7 +144,7 @@ class Session:
                 time.sleep(_MOMENT)
             return _CHOICE not in self.screen.words
 
-        wait(is_chosen, lambda: f"the question is still there:\n{self.screen.text}")
+        until(is_chosen, lambda: f"the question is still there:\n{self.screen.text}")
 
     def switch_to(self, mode: str) -> None:
         """Press shift+tab until the client says that it is in a permission mode."""
@@ -154,24 +153,24 @@ class Session:
             shown = self.screen.text.splitlines()[-1]
             if mode not in shown:
                 self.screen.press(_SHIFT_TAB)
-                wait(lambda: self.screen.text.splitlines()[-1] != shown, lambda: f"no answer to shift+tab: {shown}")
+                until(lambda: self.screen.text.splitlines()[-1] != shown, lambda: f"no answer to shift+tab: {shown}")
             return mode in self.screen.text.splitlines()[-1]
 
-        wait(is_in_it, lambda: f"no {mode!r} to be had:\n{self.screen.text}")
+        until(is_in_it, lambda: f"no {mode!r} to be had:\n{self.screen.text}")
 
     def wait_for(self, text: str) -> None:
-        wait(lambda: text in self.screen.words, lambda: f"no {text!r} on the screen:\n{self.screen.text}")
+        until(lambda: text in self.screen.words, lambda: f"no {text!r} on the screen:\n{self.screen.text}")
 
     def wait_for_requests(self, number: int) -> None:
         """Wait until the model was asked this often."""
-        wait(lambda: len(self.requests) >= number, lambda: f"no request {number}:\n{self.screen.text}")
+        until(lambda: len(self.requests) >= number, lambda: f"no request {number}:\n{self.screen.text}")
 
     def leave(self, process: subprocess.Popen[str]) -> None:
         """End the session as a person does; a client that is slow may show the last command once more."""
         self.screen.press(_CLEAR_LINE)
-        wait(lambda: not self._is_typed(), lambda: f"the input box is not empty:\n{self.screen.text}")
+        until(lambda: not self._is_typed(), lambda: f"the input box is not empty:\n{self.screen.text}")
         self.type("/exit")
-        process.wait(_TIMEOUT)
+        process.wait(PATIENCE)
 
     def _is_typed(self) -> bool:
         """Whether the last prompt is in the input box."""
@@ -205,7 +204,7 @@ class Rows:
     def wait_for_another(self, mark: str) -> None:
         """Wait until a text was written once more."""
         known = self._seen.count(mark)
-        wait(
+        until(
             lambda: self._text().count(mark) > known,
             lambda: f"no {mark!r} was written\n{self._screen and self._screen.text}",
         )
@@ -224,11 +223,3 @@ class Rows:
     def _text(self) -> str:
         paths = sorted(self._folder.glob("*.jsonl"))
         return "".join(path.read_text(encoding="utf-8", errors="replace") for path in paths)
-
-
-def wait(is_so: Callable[[], bool], otherwise: Callable[[], str]) -> None:
-    """Wait until something is so, and fail with words when that takes too long."""
-    deadline = time.monotonic() + _TIMEOUT
-    while not is_so():
-        assert time.monotonic() < deadline, otherwise()
-        time.sleep(_PAUSE)

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.conftest import until
 from tests.e2e.claude.api import Api, Json, Request, Turn, calls, says
 from tests.e2e.claude.client import Client
-from tests.e2e.claude.terminal import Rows, Session, wait
+from tests.e2e.claude.terminal import Rows, Session
 
 _DECIDED = (
     "We decided to keep the order queue in PostgreSQL rather than in Redis, because one system to back up is enough."
@@ -195,7 +196,7 @@ def test_phases_of_the_skill_ask_the_person_nothing(client: Client) -> None:
     with client.session(*[model] * 20, options=["--permission-mode", "default"]) as session:
         session.say(_DECIDED)
         session.wait_for(_SAVED)
-        wait(lambda: not Path(model.context).exists(), lambda: "what was said is left lying about")
+        until(lambda: not Path(model.context).exists(), lambda: "what was said is left lying about")
         assert_calm(session)
         assert _LINE.format("a decision") in session.screen.words
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
+from tests.conftest import until
 from tests.e2e.claude.api import calls, says
 from tests.e2e.claude.client import Client
 
 _SLUG = "advisory-locks-for-order-import"
 _LOCKS = "How do we keep two importers from taking the same order?"
 _FILE = "src/importer.py"
-_TIMEOUT = 60
 
 
 def _write(client: Client) -> None:
@@ -42,13 +41,7 @@ def _why(client: Client) -> dict[str, Any]:
 
 def _signs(client: Client) -> dict[str, dict[str, Any]]:
     """The signs of use by kind, as soon as there are some: the transcript is looked at after the answer."""
-    end = time.monotonic() + _TIMEOUT
-    while time.monotonic() < end:
-        found = {sign["kind"]: sign for sign in _why(client)["signs"]}
-        if found:
-            return found
-        time.sleep(0.5)
-    return {}
+    return until(lambda: {sign["kind"]: sign for sign in _why(client)["signs"]})
 
 
 @pytest.mark.oldest

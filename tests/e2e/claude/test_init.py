@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import uuid
 from pathlib import Path
 
 import pytest
-from tests.conftest import RECOLLECT
+from tests.chance import some_uuid
+from tests.conftest import PATIENCE, RECOLLECT
 from tests.e2e.claude.client import Client
 
 # What the client keeps of any plugin that was ever installed: its own books, empty by then, and folders for them.
@@ -55,7 +55,7 @@ def recollect(machine: Client, *arguments: str, stdin: str = "") -> subprocess.C
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 
@@ -70,7 +70,7 @@ def serve(machine: Client, hook: str, **fields: object) -> subprocess.CompletedP
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     return done
@@ -102,7 +102,7 @@ def test_uninstall_leaves_nothing_behind_but_memories(machine: Client) -> None:
     bank.write_text("### Pattern: Close what you open\nAlways.\n", encoding="utf-8")
     assert machine.manage("list").code == 0
     home, project = tree(machine.home), tree(machine.project)
-    session = str(uuid.uuid4())
+    session = some_uuid()
     claude = ("--claude", str(machine.program))
 
     first = recollect(machine, "init", *claude, "--json")

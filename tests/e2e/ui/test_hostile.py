@@ -22,7 +22,7 @@ Visit = Callable[..., Page]
 HOSTILE = (
     "</textarea></script><script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'>"
     "\"'><svg onload=window.hurt=1> [click](javascript:window.hurt=1) ![pic](http://127.0.0.1:1/leak.png)"
-    " <javascript:window.hurt=1> {{ 7 * 7 }} {% raw %} \u202e\u200bdesrever"
+    " <javascript:window.hurt=1> {{ 'made' * 3 }} {% raw %} \u202e\u200bdesrever"
 )
 
 
@@ -91,7 +91,7 @@ def test_hostile_text_in_every_field_is_shown_and_does_nothing(
         expect(page.locator("[data-load]:not([data-loaded])")).to_have_count(0)
         assert page.evaluate("window.hurt") is None, path
         assert page.locator("main img, main script, main iframe, a[href^='javascript' i], a[href^=data]").count() == 0
-        assert "49" not in page.locator("main").inner_text(), "a template was made of a text"
+        assert "mademade" not in page.locator("main").inner_text(), "a template was made of a text"
         assert "\u202e" not in page.content()
         links = page.eval_on_selector_all("main a.title, main a.button", "all => all.map(each => each.href)")
         paths |= {link for link in links if link.startswith(served.base) and "page=" not in link and "#" not in link}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Page, expect
 from tests.conftest import World
 from tests.e2e.ui.conftest import Check, Serve, entry_of, ids_of, lived_world, shift_of
 
@@ -58,14 +59,12 @@ def sessions_on(page: Page, base: str) -> list[str]:
     return page.eval_on_selector_all("[data-row]", "rows => rows.map(row => row.dataset.key)")
 
 
-def test_page_weighs_little(lived: World, visit: Visit, serve: Serve) -> None:
-    served = serve(lived)
-    page = visit(lived, served=served)
-    answers: list[Response] = []
-    page.on("response", lambda answer: answers.append(answer) if answer.status == 200 else None)
-    page.goto(served.base + "/memories")
-    page.wait_for_load_state("load")
-    assert 10_000 < sum(len(answer.body()) for answer in answers if "events" not in answer.url) < 300_000
+def test_page_weighs_little(lived: World, visit: Visit) -> None:
+    page = visit(lived, "/memories")
+    expect(page.locator("[data-load]:not([data-loaded])")).to_have_count(0)
+    # The browser lets go of the bodies of a page that it leaves; their sizes are kept with the page that it shows.
+    weights = "performance.getEntries().map(each => each.decodedBodySize || 0)"
+    assert 10_000 < sum(page.evaluate(weights)) < 300_000
 
 
 def test_empty_store_says_what_to_do_next(world: World, visit: Visit, serve: Serve, check_page: Check) -> None:
@@ -100,7 +99,7 @@ def test_keys_open_pages_and_the_list_of_keys(lived: World, visit: Visit) -> Non
 def test_times_are_relative_with_the_exact_one_on_hover(lived: World, visit: Visit) -> None:
     page = visit(lived, "/memories")
     shown = page.locator("time").first
-    assert shown.text_content() in ("now", "1 min ago")
+    assert re.fullmatch(r"now|\d+ min ago", shown.text_content() or "")
     assert (shown.get_attribute("title") or "").endswith("UTC")
 
 
@@ -126,7 +125,7 @@ def test_change_by_another_process_shows_by_itself(lived: World, visit: Visit) -
     expect(total).to_have_text("14 memories")
     expect(page.locator("html[data-state]")).to_have_count(1)  # the page listens now
     assert lived.run("add", "heuristics", "Name the owner of every alarm.").returncode == 0
-    expect(total).to_have_text("15 memories", timeout=15_000)
+    expect(total).to_have_text("15 memories")
 
 
 def test_two_tabs_see_the_same_and_settle_once(lived: World, visit: Visit, serve: Serve) -> None:

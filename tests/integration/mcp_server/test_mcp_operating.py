@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import signal
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -14,7 +13,7 @@ import httpx2
 import psycopg
 import pytest
 from tests import postgres
-from tests.conftest import World
+from tests.conftest import PATIENCE, World, until
 from tests.integration.mcp_server.prometheus_text import Samples, parsed, value
 from tests.integration.mcp_server.talk import LESSON
 from tests.integration.mcp_server.test_mcp_http import TOKEN, Served, serving
@@ -22,17 +21,9 @@ from tests.integration.mcp_server.test_mcp_http import TOKEN, Served, serving
 METRICS = "a-token-for-the-metrics-alone"
 
 
-def waited_for(is_so: Callable[[], object]) -> None:
-    """Wait until something is so; what never is so fails."""
-    end = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def get(server: Served, path: str, token: str = "", **headers: str) -> httpx2.Response:
     known = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx2.get(f"http://127.0.0.1:{server.port}{path}", headers={**known, **headers}, timeout=60)
+    return httpx2.get(f"http://127.0.0.1:{server.port}{path}", headers={**known, **headers}, timeout=PATIENCE)
 
 
 def call(server: Served, tool: str, token: str = TOKEN, **arguments: Any) -> tuple[bool, str]:
@@ -156,9 +147,11 @@ class Blocked:
     """A PostgreSQL store in which another client keeps a lock."""
 
     def __init__(self, place: str, lock: str) -> None:
-        self._other = psycopg.connect(place)
-        self._watch = psycopg.connect(postgres.server().url(), autocommit=True)
-        self._other.execute(lock.encode())
+        with ExitStack() as opened:
+            self._other = opened.enter_context(closing(psycopg.connect(place)))
+            self._watch = opened.enter_context(closing(psycopg.connect(postgres.server().url(), autocommit=True)))
+            self._other.execute(lock.encode())  # a connection that this would leave open fails another test
+            self._opened = opened.pop_all()
 
     def wait_for_somebody(self, number: int = 1) -> None:
         """Wait until as many connections wait for the lock."""
@@ -167,7 +160,7 @@ class Blocked:
             " WHERE NOT l.granted AND %s = ANY (pg_blocking_pids(a.pid))"
         )
         pid = self._other.info.backend_pid
-        waited_for(lambda: len(self._watch.execute(asked, [pid]).fetchall()) >= number)
+        until(lambda: len(self._watch.execute(asked, [pid]).fetchall()) >= number)
 
     def release(self) -> None:
         self._other.rollback()
@@ -176,8 +169,7 @@ class Blocked:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._other.close()
-        self._watch.close()
+        self._opened.close()
 
 
 @pytest.fixture
@@ -218,12 +210,12 @@ def test_signal_during_a_call_lets_it_be_answered_and_takes_no_other(
             storing = beside.submit(call, server, "store_memory", **LESSON)
             blocked.wait_for_somebody()
             server.process.send_signal(number)
-            waited_for(lambda: is_refused(server))
+            until(lambda: is_refused(server))
             blocked.release()
             failed, said = storing.result()
             assert not failed, said
             assert "Stored: Retry with jitter" in said
-        assert server.process.wait(30) == 128 + number
+        assert server.process.wait(PATIENCE) == 128 + number
 
 
 def is_refused(server: Served) -> bool:
@@ -253,8 +245,8 @@ def test_slow_store_gets_a_sentence_in_time_and_the_server_goes_on(world: World,
             assert (answer.status_code, answer.json()["status"]) == (503, "unavailable")
             assert value(metrics(server), "recollect_tool_calls_total", tool="list_memories", outcome="late") == 1
             blocked.release()
-        waited_for(lambda: not call(server, "list_memories")[0])
-        waited_for(lambda: get(server, "/healthz").status_code == 200)
+        until(lambda: not call(server, "list_memories")[0])
+        until(lambda: get(server, "/healthz").status_code == 200)
 
 
 def test_busy_server_says_that_nothing_was_done(world: World, place: str) -> None:

@@ -21,11 +21,11 @@ import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from tests import postgres
-from tests.conftest import World
+from tests.conftest import PATIENCE, World, until
 from tests.integration.mcp_server.prometheus_text import value
 from tests.integration.mcp_server.talk import LESSON, called, refused
 from tests.integration.mcp_server.test_mcp_http import ACCEPTED, LISTING, TOKEN, Served, serving
-from tests.integration.mcp_server.test_mcp_operating import call, get, metrics, waited_for
+from tests.integration.mcp_server.test_mcp_operating import call, get, metrics
 from tests.postgres import Team
 
 from recollect.domain.shared.lines import TeamLine
@@ -72,9 +72,9 @@ def as_user(server: Served, token: str, use: Callable[[ClientSession], Awaitable
     """Use a server by the official client, with a token."""
 
     async def talk() -> None:
-        with anyio.fail_after(100):
+        with anyio.fail_after(PATIENCE):
             async with (
-                httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as client,
+                httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as client,
                 streamable_http_client(server.url, http_client=client) as streams,
                 ClientSession(*streams[:2]) as session,
             ):
@@ -208,9 +208,9 @@ def test_expired_revoked_and_unknown_tokens_are_refused(world: World, team: Team
             assert status(server, over) == 401
             ann.revoke_token(number)
             ann.remove_member(RED, "eve")
-            waited_for(lambda: status(server, revoked) == 401)
-            waited_for(lambda: status(server, removed) == 401)
-            waited_for(lambda: status(server, brief) == 401)
+            until(lambda: status(server, revoked) == 401)
+            until(lambda: status(server, removed) == 401)
+            until(lambda: status(server, brief) == 401)
             used = {each.login: each.last_used_at for each in ann.tokens()}
             assert used["ann"]
 
@@ -285,7 +285,7 @@ def test_hostile_heads_and_bodies_leave_the_server_alive(users: tuple[Served, st
         b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
         b"X: \0\r\n\r\n",
     ):
-        with socket.create_connection(("127.0.0.1", int(server.port)), timeout=60) as rude:
+        with socket.create_connection(("127.0.0.1", int(server.port)), timeout=PATIENCE) as rude:
             rude.sendall(raw + rest)
             assert rude.recv(12)[9:10] == b"4"
     assert status(server, known) == 200
@@ -411,10 +411,10 @@ def test_server_recovers_when_postgresql_was_restarted_under_it(world: World) ->
             assert failed
             assert "check that the server runs" in said
             assert call(server, "store_memory", **{**LESSON, "description": "This cannot be kept now."})[0] is True
-            waited_for(lambda: get(server, "/healthz").status_code == 503)
+            until(lambda: get(server, "/healthz").status_code == 503)
             process = postgres.start_again(folder)
-            waited_for(lambda: get(server, "/healthz").status_code == 200)
-            waited_for(lambda: "Retry with jitter" in call(server, "search_memory", query="jitter")[1])
+            until(lambda: get(server, "/healthz").status_code == 200)
+            until(lambda: "Retry with jitter" in call(server, "search_memory", query="jitter")[1])
             assert value(metrics(server), "recollect_store_errors_total") >= 2
     finally:
         end(process)
@@ -423,7 +423,7 @@ def test_server_recovers_when_postgresql_was_restarted_under_it(world: World) ->
 
 def end(process: subprocess.Popen[Any]) -> None:
     process.send_signal(signal.SIGINT)
-    process.wait(60)
+    process.wait(PATIENCE)
 
 
 def test_tokens_that_cannot_be_looked_up_are_no_reason_to_let_anybody_in(world: World, team: Team) -> None:
