@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from tests.attacks.hostile import LOCAL, SETTINGS, Hostile, ask, clone_into, hostile_of, remember, start_session
-from tests.conftest import World
-from tests.integration.test_resident import until
+from tests.conftest import World, until
 
 BOLD = {
     "auto_commit": True,

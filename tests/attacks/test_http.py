@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from tests.conftest import World
+from tests.conftest import PATIENCE, World
 from tests.integration.mcp_server.test_mcp_http import TOKEN, Served, serving
 
 from recollect.serving.connections import MOST_STRANGERS
@@ -17,7 +17,7 @@ HALF_A_HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthoriz"
 
 
 def connect(server: Served, stack: ExitStack, data: bytes) -> socket.socket:
-    client = stack.enter_context(socket.create_connection(("127.0.0.1", int(server.port)), timeout=60))
+    client = stack.enter_context(socket.create_connection(("127.0.0.1", int(server.port)), timeout=PATIENCE))
     client.sendall(data)
     return client
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
-from tests.integration.test_resident import until
+from tests.conftest import World, until
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 LESSON = {"name": "Pelican", "description": "A pelican stores fish for later.", "category": "patterns"}

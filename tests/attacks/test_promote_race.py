@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
+from tests.conftest import PATIENCE, World
 
 from recollect.api import candidates_of, promote
 from recollect.errors import Overtaken
@@ -154,7 +154,7 @@ def test_no_edit_is_lost_to_a_hundred_promotions(
     assert editor.stdout
     editor.stdout.readline()
     done = [promote(str(world.project), str(world.store), [each], judgement="universal") for each in chosen]
-    assert editor.wait(60) == 0
+    assert editor.wait(PATIENCE) == 0
     editor.stdout.close()
     text = shared_bank.read_text(encoding="utf-8")
     assert [number for number in range(400) if f"- Edit: {number}\n" not in text] == []

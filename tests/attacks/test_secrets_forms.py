@@ -5,22 +5,15 @@ The secrets are put together here, so that no scanner takes this file for a leak
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from tests.conftest import cpu_seconds
 
 from recollect.domain.secrets.detect import find_secret, redact
 
 
 def seconds(text: str) -> float:
     """Return the least time of three in which a text is looked through and redacted."""
-    times: list[float] = []
-    for _ in range(3):
-        start = time.process_time()
-        find_secret(text)
-        redact(text)
-        times.append(time.process_time() - start)
-    return min(times)
+    return cpu_seconds(lambda: (find_secret(text), redact(text)))
 
 
 @pytest.mark.parametrize(

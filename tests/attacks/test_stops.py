@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
-from tests.conftest import BARE_ENTRY, World
+from tests.conftest import BARE_ENTRY, PATIENCE, World
 from tests.e2e.test_stop import (
     DECISION,
     EVERY_TURN,
@@ -50,7 +50,7 @@ def stop_at_once(session: Session, variables: Mapping[str, str], **fields: str) 
         assert hook.stdin
         hook.stdin.write(event)
         hook.stdin.close()
-    return sorted(hook.wait(60) for hook in hooks)
+    return sorted(hook.wait(PATIENCE) for hook in hooks)
 
 
 def test_one_of_several_hooks_holds_the_stop(sessions: list[Session], tried: Callable[[int], None]) -> None:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.conftest import RECOLLECT, World, days_ago, read_terminal
+from tests.conftest import PATIENCE, RECOLLECT, World, days_ago, read_terminal
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 _RETRY = "Retries without jitter arrive together, and overload the gateway again."
@@ -77,7 +77,7 @@ def test_two_processes_that_merge_at_once_merge_once(semantic_world: World) -> N
     world.run("list", **BY_WORDS)
     processes = [world.start("dedupe", "--json", encoding="utf-8", **BY_WORDS) for _ in range(3)]
     for process in processes:
-        process.communicate(timeout=120)
+        process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
     entries = run(world, "list", "--all")["memories"]
     assert sorted(entry["status"] for entry in entries) == ["active"] * 4 + ["retired"] * 4

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 import pytest
-from tests.conftest import SOURCE, World, run_without_rights
+from tests.conftest import PATIENCE, SOURCE, World, run_without_rights
 
 SUBJECTS = [
     *("Python", "Packages", "SQLite", "Settings", "Store", "Permissions", "Disk", "Database", "Vectors", "Files"),
@@ -76,7 +76,7 @@ def processed(world: World, *command: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 

@@ -16,7 +16,8 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from tests.conftest import World, run_without_rights
+from tests.chance import Tries
+from tests.conftest import PATIENCE, World, run_without_rights, until
 from tests.earlier import GEMINI, ODD, row, vector, write_earlier
 
 from recollect.config.workspace import Workspace
@@ -291,16 +292,18 @@ def test_a_session_that_meets_it_first_is_served_and_told_once(semantic_world: W
     assert len(carried(world)) == 2
 
 
-def test_prompts_that_meet_it_first_get_their_answer(semantic_world: World) -> None:
+def test_prompts_that_meet_it_first_get_their_answer(semantic_world: World, tries: Tries) -> None:
     world = semantic_world
     usual(world)
     prompt = "how do triggers keep the full-text index in step with its table?"
-    said, number, end = "", 0, time.monotonic() + 60
-    while not said and time.monotonic() < end:  # a prompt waits only a moment; the next one goes on
-        number += 1
-        done = world.run_hook("prompt", {"cwd": str(world.project), "session_id": f"s{number}", "prompt": prompt})
+
+    def asked() -> str:
+        event = {"cwd": str(world.project), "session_id": f"s{tries()}", "prompt": prompt}
+        done = world.run_hook("prompt", event)
         assert done.returncode == 0, done.stderr
-        said = done.stdout
+        return done.stdout
+
+    said = until(asked)  # a prompt waits only a moment; the next one goes on
     assert "Index by triggers" in said
     assert len(carried(world)) == 2
 
@@ -392,7 +395,7 @@ def test_two_processes_take_it_over_together_and_every_entry_once(semantic_world
     write_earlier(world.store / "memory.db", rows, journal_mode="DELETE")
     processes = [world.start("rebuild", encoding="utf-8") for _ in range(3)]
     for process in processes:
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, said
     assert len(carried(world)) == 300
     assert count(world, "SELECT count(*) FROM entries WHERE status = 'active'") == 300
@@ -405,9 +408,8 @@ def test_a_killed_takeover_is_finished_by_the_next_command(semantic_world: World
     rows = [row(f"Lesson {n}", f"What lesson number {n} has taught us. {'Words. ' * 60}") for n in range(3000)]
     write_earlier(world.store / "memory.db", rows)
     process = world.start("rebuild")
-    journal, end = world.store / "session-captures.jsonl", time.monotonic() + 60
-    while not (journal.exists() and journal.stat().st_size) and time.monotonic() < end:
-        time.sleep(0.002)
+    journal = world.store / "session-captures.jsonl"
+    until(lambda: journal.exists() and journal.stat().st_size)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert 0 < len(carried(world)) < 3000

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import RECOLLECT, World, read_terminal
+from tests.conftest import PATIENCE, RECOLLECT, World, read_terminal
 
 from recollect.files.memory.lock import FOLDER as LOCK
 
@@ -362,7 +362,7 @@ def test_edit_survives_an_interrupt_that_is_meant_for_the_editor(memory: Path, d
         encoding="utf-8",
         check=False,
         start_new_session=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert record_of(memory)["content"]["context"].endswith("None.")
@@ -425,7 +425,7 @@ def at_a_terminal(desk: Desk, editor: str, answer: bytes) -> tuple[int, str]:
     except OSError:  # the terminal is closed on the other side
         pass
     os.close(main)
-    return process.wait(timeout=60), shown.decode("utf-8").replace("\r\n", "\n")
+    return process.wait(timeout=PATIENCE), shown.decode("utf-8").replace("\r\n", "\n")
 
 
 # Lessons

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import PATIENCE, World, until
 from tests.integration.provider_servers import speaking
 
 from recollect.plugin.environment_state import is_being_built
@@ -77,7 +77,7 @@ class Machine:
             capture_output=True,
             encoding="utf-8",
             check=False,
-            timeout=300,
+            timeout=PATIENCE,
         )
 
     def serve(self, **variables: str) -> subprocess.Popen[str]:
@@ -293,15 +293,15 @@ def test_a_server_that_waited_for_the_build_answers_as_if_it_had_not(machine: Ma
     command = Path(f"/proc/{server.pid}/cmdline")
     if command.exists():
         assert command.read_text(encoding="utf-8").split("\0")[0] == str(python), "it is the same process"
-    rest, _ = server.communicate(timeout=60)
+    rest, _ = server.communicate(timeout=PATIENCE)
     assert (server.returncode, rest) == (0, "")
 
 
 def test_a_server_whose_client_goes_while_it_waits_goes_too(machine: Machine) -> None:
     with (machine.data / "build.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        server = machine.serve()
-        said, _ = server.communicate(timeout=15)  # which closes its standard input, long before it would stand in
+        server = machine.serve(MCP_TIMEOUT="6000000")  # or it would stand in, and end after that
+        said, _ = server.communicate(timeout=PATIENCE)  # which closes its standard input
         assert (server.returncode, said) == (0, "")
 
 
@@ -309,7 +309,7 @@ def test_without_packages_a_server_has_no_tools_and_says_why(machine: Machine) -
     failed = f"1\n{int(time.time())}\nthe package index could not be reached\n"
     (machine.data / "build.outcome").write_text(failed, encoding="utf-8")
     server = machine.serve()
-    said, errors = server.communicate('{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}\n', timeout=60)
+    said, errors = server.communicate('{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}\n', timeout=PATIENCE)
     greeting, tools = map(json.loads, said.splitlines())
     assert "the package index could not be reached" in greeting["result"]["instructions"]
     assert tools == {"jsonrpc": "2.0", "id": 2, "result": {"tools": []}}
@@ -333,7 +333,7 @@ def test_a_server_that_is_killed_leaves_its_build_to_the_next(machine: Machine) 
     assert answer["result"]["capabilities"]["tools"]
     [built] = (machine.data / "environments").iterdir()
     assert machine.interpreter == built / "bin" / "python"
-    next_one.communicate(timeout=60)
+    next_one.communicate(timeout=PATIENCE)
     assert next_one.returncode == 0
 
 
@@ -359,10 +359,8 @@ def test_packages_of_a_provider_are_added_pinned_and_stay(machine: Machine) -> N
     without = machine.interpreter
     assert "adding the packages for ollama in the background" in choose_ollama(machine, **offered)
 
-    end = time.monotonic() + 120
-    while machine.interpreter == without:
-        assert time.monotonic() < end, (machine.data / "build.log").read_text(encoding="utf-8")
-        time.sleep(0.1)
+    build = machine.data / "build.log"
+    until(lambda: machine.interpreter != without, lambda: build.read_text(encoding="utf-8"))
     assert without.exists(), "open sessions go on using it"
     log = (machine.data / "build.log").read_text(encoding="utf-8")
     (pinned,) = [line for line in log.splitlines() if "/uv pip install" in line and "--require-hashes" in line]

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from tests.conftest import RECOLLECT, World
+from tests.conftest import PATIENCE, RECOLLECT, World
 from tests.forks import can_have
 
 from recollect.cli.main import COMMANDS
@@ -60,7 +60,7 @@ def test_a_fork_is_killed_and_waited_for(world: World) -> None:
     with world.start("mcp") as server:
         assert server.poll() is None
         server.kill()
-        assert server.wait(60) == -signal.SIGKILL
+        assert server.wait(PATIENCE) == -signal.SIGKILL
         assert server.poll() == -signal.SIGKILL
     with pytest.raises(ProcessLookupError):
         os.kill(server.pid, 0)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
-from tests.integration.test_resident import PATIENT, Serve, serving, status, until
+from tests.conftest import World, until
+from tests.integration.test_resident import PATIENT, Serve, serving, status
 from tests.integration.test_resident import ready as resident_ready
 
 SAID = "Amounts of money are kept in integer cents, because floats lose a cent in the totals of long invoices."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import RECOLLECT, World, cannot_be_tested
+from tests.conftest import PATIENCE, RECOLLECT, World, cannot_be_tested
 
 sys.path.append(str(Path(__file__).parents[2] / "tools"))
 import inspector
@@ -38,7 +38,7 @@ class Inspector:
             capture_output=True,
             encoding="utf-8",
             check=False,
-            timeout=120,
+            timeout=PATIENCE,
         )
         assert done.returncode == code, done.stdout + done.stderr
         assert code or done.stderr == ""

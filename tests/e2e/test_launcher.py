@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conftest import PATIENCE
 
 from recollect.version import VERSION
 
@@ -43,7 +44,7 @@ def run(command: list[str | Path], cwd: Path, stdin: str = "{}", **variables: st
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import BARE_ENTRY, World
+from tests.conftest import BARE_ENTRY, PATIENCE, World
 from tests.e2e.test_feedback import ANSWER, BY_WORDS, PROMPT, Talk, cookie, run, shop, signs
 
 from recollect.hooks.stdin import Event
@@ -116,7 +116,7 @@ def looks(world: World, talk: Talk) -> subprocess.Popen[str]:
 def test_several_looks_at_once_count_once(shop: World) -> None:
     talk = used_once(shop)
     for process in [looks(shop, talk) for _ in range(4)]:
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
         if process.stdout:
             process.stdout.close()
     talk.stop()  # waits for the others

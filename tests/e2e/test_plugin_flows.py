@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import RECOLLECT, World
+from tests.conftest import PATIENCE, RECOLLECT, World
 
 from recollect.engine.engine import Engine
 from recollect.learn.memorize import memorize
@@ -70,7 +70,7 @@ def run(world: World, command: str) -> str:
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, (command, done.stdout, done.stderr)
     return done.stdout

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from bench.retrieval.prompts import ANOTHER, HELD_OUT, by_words, load_prompts, make_world, measure
-from tests.conftest import BARE_ENTRY, LOCK, Start, World, days_ago, heard
+from tests.conftest import BARE_ENTRY, LOCK, PATIENCE, Start, World, days_ago, heard
 
 from recollect.api import Engine
 from recollect.config.settings import load_settings
@@ -490,12 +490,12 @@ def test_a_large_bank_is_read_once_the_answer_is_out(semantic_world: World) -> N
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
         pass_fds=(writer,),
     )
     os.close(writer)
     assert "refresh-token-cookie" in done.stdout
-    assert select.select([reader], [], [], 60)[0]
+    assert select.select([reader], [], [], PATIENCE)[0]
     assert os.read(reader, 1) == b"", "all that it has started is over"
     os.close(reader)
     assert log(semantic_world) == ""

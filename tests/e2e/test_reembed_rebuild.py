@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import RECOLLECT, World, read_terminal
+from tests.conftest import PATIENCE, RECOLLECT, World, read_terminal
 from tests.integration.provider_servers import ProviderServer
 
 from recollect.store.sqlite.store import SqliteStore
@@ -155,7 +155,7 @@ def test_an_interruption_keeps_what_was_done_and_the_next_run_goes_on(
         def slow(vectors: list[list[float]]) -> list[list[float]]:
             if len(server.received) == 2:
                 asked.set()
-                interrupted.wait(60)
+                interrupted.wait(PATIENCE)
             return vectors
 
         server.change = slow
@@ -168,9 +168,9 @@ def test_an_interruption_keeps_what_was_done_and_the_next_run_goes_on(
             stderr=subprocess.PIPE,
             encoding="utf-8",
         )
-        assert asked.wait(60)
+        assert asked.wait(PATIENCE)
         process.send_signal(signal.SIGINT)
-        _, complaint = process.communicate(timeout=60)
+        _, complaint = process.communicate(timeout=PATIENCE)
         interrupted.set()
         assert process.returncode not in (0, None)
         assert "Traceback" not in complaint

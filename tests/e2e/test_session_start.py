@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import BARE_ENTRY, LOCK, Start, World, heard, run_without_rights, tell
+from tests.conftest import BARE_ENTRY, LOCK, PATIENCE, Start, World, heard, run_without_rights, tell
 from tests.integration.provider_servers import ProviderServer
 
 from recollect.config.project import identity
@@ -68,7 +68,7 @@ def environment_of(world: World, variables: Mapping[str, str]) -> dict[str, str]
     return {**kept, "RECOLLECT_HOME": str(world.store), **switched, **variables}
 
 
-def is_over(reader: int, seconds: float = 60) -> bool:
+def is_over(reader: int, seconds: float = PATIENCE) -> bool:
     """Whether all processes that hold the other end of a pipe have ended."""
     return bool(select.select([reader], [], [], seconds)[0]) and os.read(reader, 1) == b""
 
@@ -94,7 +94,7 @@ def open_hook(
 def begin_with(world: World, stdin: bytes, cwd: Path | None = None, **variables: str) -> Began:
     """Serve one event, and wait until all that the hook has started is over."""
     process, reader = open_hook(world, variables, cwd)
-    stdout, stderr = process.communicate(stdin, timeout=60)
+    stdout, stderr = process.communicate(stdin, timeout=PATIENCE)
     assert is_over(reader), "something is still running"
     os.close(reader)
     return Began(process.returncode, stdout.decode(), stderr.decode())
@@ -207,7 +207,7 @@ def test_two_sessions_at_once_are_each_given_all_of_it(semantic_world: World) ->
         process.stdin.write(json.dumps(event_of(semantic_world, session=f"s{number}")).encode())
         process.stdin.flush()
     for process, reader in hooks:
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         block = Began(process.returncode, stdout.decode(), stderr.decode()).block
         assert "Pattern: One" in block
         assert "Pattern: Two" in block
@@ -472,7 +472,7 @@ class Trickle:
         self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         for thread in self._threads:
-            thread.join(10)
+            thread.join(PATIENCE)
 
     def _serve(self) -> None:
         while not self._over.is_set():
@@ -541,7 +541,7 @@ def test_a_killed_hook_leaves_nobody_behind(remote_world: World, trickle: Trickl
     assert process.stdin
     process.stdin.write(json.dumps(event_of(remote_world)).encode())
     process.stdin.flush()  # it is read to the end of the object, not of the pipe
-    assert trickle.asked.wait(30)
+    assert trickle.asked.wait(PATIENCE)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert is_over(reader)
@@ -726,7 +726,7 @@ def test_nobody_who_listens_is_no_failure(world: World) -> None:
     process.stdout.close()
     process.stdin.write(json.dumps(event_of(world)).encode())
     process.stdin.close()
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     assert is_over(reader)
     os.close(reader)
     assert process.stderr
@@ -795,7 +795,7 @@ def test_a_plugin_that_awaits_its_packages_serves_and_advises_nothing_wrong(
             capture_output=True,
             encoding="utf-8",
             check=False,
-            timeout=60,
+            timeout=PATIENCE,
             pass_fds=(writer,),
         )
         os.close(writer)
@@ -835,7 +835,7 @@ def test_that_nothing_could_be_given_is_told(world: World) -> None:
     process, reader = open_hook(world, {}, folder)
     folder.rmdir()
     event = {"session_id": "s1", "source": "startup"}  # and nobody says where
-    stdout, stderr = process.communicate(json.dumps(event).encode(), timeout=60)
+    stdout, stderr = process.communicate(json.dumps(event).encode(), timeout=PATIENCE)
     assert is_over(reader)
     os.close(reader)
     began = Began(process.returncode, stdout.decode(), stderr.decode())

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.conftest import BARE_ENTRY, World
+from tests.conftest import BARE_ENTRY, PATIENCE, World
 
 from recollect.api import content_hash
 from recollect.config.settings_edit import TEMPLATE
@@ -111,7 +111,7 @@ def test_ac_1_8_500_entries_are_injected_within_3_seconds(world: World, bank_tex
         world.write_bank(category, bank_text(label, 167))
     command = [*BARE_ENTRY, "inject", "--project-root", str(world.project), "--global-store", str(world.store)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, encoding="utf-8")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True, encoding="utf-8")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert len(entries_in(done.stdout)) == 20
     # Of a busy machine's time, that which was its own.

@@ -53,10 +53,10 @@ def test_stats_name_what_was_never_given_and_never_used(shop: World) -> None:
 
 
 def test_stats_count_new_entries_by_week(shop: World) -> None:
-    shop.write_decision("old-queue", title="Queue of old", created_at=days_ago(21))
+    day = datetime.now(UTC) - timedelta(days=21)
+    shop.write_decision("old-queue", title="Queue of old", created_at=day.strftime("%Y-%m-%dT%H:%M:%SZ"))
     growth = stats(shop)["growth"]
     assert len(growth) == 12
-    day = datetime.now(UTC) - timedelta(days=21)
     week = (day - timedelta(days=day.weekday())).date().isoformat()
     assert {"week": week, "entries": 1} in growth
     assert sum(each["entries"] for each in growth) == 2

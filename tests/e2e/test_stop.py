@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from html import unescape
@@ -19,6 +18,7 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
+from tests.chance import some_uuid
 from tests.conftest import BARE_ENTRY, World
 from tests.e2e.test_session_start import begin
 from tests.repo.test_hot_paths import FORBIDDEN
@@ -46,14 +46,14 @@ class Session:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.id = str(uuid.uuid4())
+        self.id = some_uuid()
         self.path = world.home / ".claude" / "projects" / "-home-dev-project" / f"{self.id}.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
 
     def says(self, text: str, role: str = "user", **fields: Any) -> None:
         content = text if role == "user" else [{"type": "text", "text": text}]
-        message = {"id": str(uuid.uuid4()), "role": role, "content": content}
+        message = {"id": some_uuid(), "role": role, "content": content}
         self.write(json.dumps({"isSidechain": False, "type": role, "message": message, **fields}) + "\n")
 
     def write(self, text: str) -> None:
@@ -258,9 +258,9 @@ def work(session: Session, *commands: str, prompt: str = "Go on.", role: str = "
 
 
 def use(session: Session, tool: str, given: dict[str, Any], *, failed: str = "") -> None:
-    id = str(uuid.uuid4())
+    id = some_uuid()
     block = {"type": "tool_use", "id": id, "name": tool, "input": given}
-    message = {"id": str(uuid.uuid4()), "role": "assistant", "content": [block]}
+    message = {"id": some_uuid(), "role": "assistant", "content": [block]}
     session.write(json.dumps({"type": "assistant", "message": message}) + "\n")
     result = {"type": "tool_result", "tool_use_id": id, "content": failed or "Fine.", "is_error": bool(failed)}
     message = {"role": "user", "content": [result]}
@@ -1138,7 +1138,7 @@ def test_what_the_agent_has_stored_by_itself_is_not_asked_about_again(session: S
     use = {"type": "tool_use", "id": "t1", "name": "mcp__plugin_memory_recollect__store_memory", "input": given}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "no", "is_error": is_error}
     for role, block in (("assistant", use), ("user", result)):
-        message = {"id": str(uuid.uuid4()), "role": role, "content": [block]}
+        message = {"id": some_uuid(), "role": role, "content": [block]}
         session.write(json.dumps({"isSidechain": False, "type": role, "message": message}) + "\n")
     done = session.stops(USUALLY)
     assert (said in done.stdout) == is_error

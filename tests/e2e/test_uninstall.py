@@ -7,13 +7,12 @@ import re
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import World, until
 from tests.earlier import row, write_earlier
 
 from recollect.files.session.record import add_given, add_words, reset_given, set_triaged
@@ -37,9 +36,8 @@ def use(world: World, **variables: Any) -> None:
     assert world.run_hook("session-start", start, **variables).returncode == 0
     words = re.compile(r"^\*", re.MULTILINE)  # written last, when the hook has answered
     store = Path(variables.get("RECOLLECT_HOME", world.store))
-    record, end = store / ".sessions" / "a-session", time.monotonic() + 60
-    while record.exists() and time.monotonic() < end and not words.search(record.read_text(encoding="utf-8")):
-        time.sleep(0.01)
+    record = store / ".sessions" / "a-session"
+    until(lambda: not record.exists() or words.search(record.read_text(encoding="utf-8")))
 
 
 def uninstall(world: World, **variables: Any) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import PATIENCE
 
 from recollect.version import VERSION
 
@@ -19,7 +20,7 @@ TOP = Path(__file__).parents[2]
 @pytest.fixture
 def wheel(tmp_path: Path) -> Path:
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--disable-pip-version-check"]
-    subprocess.run([*command, "--wheel-dir", str(tmp_path / "dist"), str(TOP)], check=True, timeout=300)
+    subprocess.run([*command, "--wheel-dir", str(tmp_path / "dist"), str(TOP)], check=True, timeout=PATIENCE)
     (built,) = (tmp_path / "dist").iterdir()
     return built
 
@@ -40,7 +41,7 @@ def test_wheel_holds_the_plugin_and_works_in_a_fresh_environment(wheel: Path, tm
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-I", "-m", "venv", "--without-pip", venv], check=True)
     pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python"), "install", "--quiet", "--no-deps"]
-    subprocess.run([*pip, "--disable-pip-version-check", str(wheel)], check=True, timeout=300)
+    subprocess.run([*pip, "--disable-pip-version-check", str(wheel)], check=True, timeout=PATIENCE)
     (site,) = venv.glob("lib/python3.*/site-packages")
     # Its dependencies are those of these tests, by a reference; that they suffice is shown where they are built.
     (own,) = {path for path in sys.path if path.endswith("site-packages") and path.startswith(sys.prefix)}
@@ -63,7 +64,7 @@ def test_wheel_holds_the_plugin_and_works_in_a_fresh_environment(wheel: Path, tm
             capture_output=True,
             encoding="utf-8",
             check=False,
-            timeout=120,
+            timeout=PATIENCE,
         )
 
     assert run(venv / "bin" / "recollect", "--version").stdout == f"recollect {VERSION}\n"

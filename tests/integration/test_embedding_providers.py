@@ -23,6 +23,7 @@ from recollect.errors import EmbeddingError, RateLimited
 sys.path.append(str(Path(__file__).parent))
 
 from provider_servers import KEY, REMOTE, ProviderServer
+from tests.conftest import PATIENCE
 
 
 @pytest.fixture(params=REMOTE)
@@ -310,7 +311,7 @@ except EmbeddingError as error:
 
 def output_of(code: str) -> str:
     finished = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=False, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=False, timeout=PATIENCE
     )
     assert finished.stderr == ""
     return finished.stdout

@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.conftest import Start, heard, tell
+from tests.conftest import PATIENCE, Start, heard, tell
 
 from recollect.errors import LockTimeout, StorageError
 from recollect.files.locks import locked
@@ -44,7 +44,7 @@ def test_a_lock_lets_one_process_in_at_a_time(tmp_path: Path, start: Start) -> N
     assert [heard(process) for process in processes] == ["ready"] * 6
     for process in processes:
         tell(process)
-    assert [(process.communicate(timeout=300)[1], process.returncode) for process in processes] == [("", 0)] * 6
+    assert [(process.communicate(timeout=PATIENCE)[1], process.returncode) for process in processes] == [("", 0)] * 6
     assert Path(counter).read_text(encoding="utf-8") == "300"
 
 
@@ -84,7 +84,7 @@ def test_a_lock_is_free_when_its_holder_was_killed(tmp_path: Path, start: Start)
     holder = start(HOLD, path)
     assert heard(holder) == "held"
     os.kill(holder.pid, signal.SIGKILL)
-    assert holder.wait(timeout=60) == -signal.SIGKILL
+    assert holder.wait(timeout=PATIENCE) == -signal.SIGKILL
     with locked(path, 0):
         pass
 

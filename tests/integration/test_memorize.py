@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import IMPORT_ALL, NOBODY, SOURCE, Start, World, heard, tell
+from tests.conftest import IMPORT_ALL, NOBODY, PATIENCE, SOURCE, Start, World, heard, tell
 
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
@@ -60,7 +60,7 @@ def test_processes_that_store_at_once_make_no_twins_and_lose_nothing(world: Worl
         tell(worker)
     told: list[tuple[str, str, str]] = []
     for worker in workers:
-        out, errors = worker.communicate(timeout=300)
+        out, errors = worker.communicate(timeout=PATIENCE)
         *lines, last = out.splitlines()
         assert (last, errors) == ("done", "")
         told += [tuple(json.loads(line)) for line in lines]

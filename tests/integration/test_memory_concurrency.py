@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.conftest import PATIENCE
 
 import recollect
 from recollect.config.memory_root import memory_root
@@ -99,7 +100,7 @@ def test_operations_of_eight_processes_lose_nothing(world, each):
         assert worker.stdout.readline() == b"ready\n"
     for worker in workers:
         worker.stdin.write(b"go\n")
-    results = [worker.communicate(timeout=300) for worker in workers]
+    results = [worker.communicate(timeout=PATIENCE) for worker in workers]
     assert [(worker.returncode, errors) for worker, (_, errors) in zip(workers, results, strict=True)] == [
         (0, b"")
     ] * PROCESSES

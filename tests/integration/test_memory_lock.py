@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.conftest import Start, heard, tell
+from tests.conftest import PATIENCE, Start, heard, tell
 
 from recollect.errors import LockTimeout, StorageError
 from recollect.files.memory.lock import FOLDER, STALE_AFTER, memories_locked
@@ -85,7 +85,7 @@ def test_writers_exclude_each_other(root: Path, start: Start) -> None:
     assert [heard(process) for process in processes] == ["ready"] * 4
     for process in processes:
         tell(process)
-    assert [(process.communicate(timeout=300)[1], process.returncode) for process in processes] == [("", 0)] * 4
+    assert [(process.communicate(timeout=PATIENCE)[1], process.returncode) for process in processes] == [("", 0)] * 4
     assert (root / "counter").read_text(encoding="utf-8") == "160"
     assert os.listdir(root) == ["counter"]
 
@@ -184,7 +184,7 @@ def test_lock_of_a_killed_writer_of_ours_is_taken_at_once(root: Path, start: Sta
     holder = start(HOLD, str(root))
     assert heard(holder) == "held 0"
     os.kill(holder.pid, signal.SIGKILL)
-    assert holder.wait(timeout=60) == -signal.SIGKILL
+    assert holder.wait(timeout=PATIENCE) == -signal.SIGKILL
     assert (root / FOLDER).is_dir()
     with memories_locked(str(root), 0) as warnings:
         assert warnings == []
@@ -200,7 +200,7 @@ def test_lock_of_a_killed_writer_is_taken_by_one_writer_at_a_time(root: Path, st
     for process in processes:
         tell(process)
     os.kill(holder.pid, signal.SIGKILL)
-    assert [(process.communicate(timeout=300)[1], process.returncode) for process in processes] == [("", 0)] * 3
+    assert [(process.communicate(timeout=PATIENCE)[1], process.returncode) for process in processes] == [("", 0)] * 3
     assert (root / "counter").read_text(encoding="utf-8") == "60"
 
 
@@ -265,7 +265,7 @@ def test_after_a_writer_was_cut_short_the_index_is_doubted(root: Path, start: St
     holder = start(HOLD, str(root))
     assert heard(holder) == "held 0"
     os.kill(holder.pid, signal.SIGKILL)
-    holder.wait(timeout=60)
+    holder.wait(timeout=PATIENCE)
     with memories_locked(str(root), 0):
         assert (root / "index.md").stat().st_mtime == 0
 

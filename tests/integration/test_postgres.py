@@ -18,7 +18,7 @@ from zlib import crc32
 
 import pytest
 from tests import postgres
-from tests.conftest import World
+from tests.conftest import PATIENCE, World
 from tests.contract.test_stores import EVERYWHERE, bank, entry, model, some_vector
 from tests.held import writing
 
@@ -83,7 +83,7 @@ def test_eight_clients_that_start_at_once_make_one_store_and_lose_nothing(place:
         )
         for number in range(8)
     ]
-    told = [client.communicate("\n", timeout=120)[1] for client in clients]
+    told = [client.communicate("\n", timeout=PATIENCE)[1] for client in clients]
     assert [(client.returncode, text) for client, text in zip(clients, told, strict=True)] == [(0, "")] * 8
     with open_store(place) as store:
         assert store.count(EVERYWHERE) == 40

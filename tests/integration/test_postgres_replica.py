@@ -7,13 +7,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests import postgres
-from tests.conftest import World
+from tests.conftest import World, until
 from tests.contract.test_stores import EVERYWHERE, NORTH, bank, entry, model
 from tests.postgres import Server
 
@@ -42,10 +41,7 @@ class Pair:
     def wait(self) -> None:
         """Wait until the replica shows all that was written."""
         place = self.primary.run("SELECT pg_current_wal_insert_lsn()::text")[0][0]
-        end = time.monotonic() + 60
-        while self.replica.run(f"SELECT pg_last_wal_replay_lsn() >= '{place}'") != [(True,)]:
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        until(lambda: self.replica.run(f"SELECT pg_last_wal_replay_lsn() >= '{place}'") == [(True,)])
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests import postgres
+from tests.conftest import PATIENCE
 from tests.contract.test_stores import EAST, EVERYWHERE, NORTH, SHOP, bank, entry, model, receipt
 from tests.held import writing
 from tests.postgres import Team
@@ -188,7 +189,7 @@ def test_writers_of_different_scopes_do_not_wait_for_each_other(office: Office) 
         backend.put_vectors([("a", NORTH)])
         other = threading.Thread(target=lambda: web.put(bank(), [entry("b", "A pelican.")]))
         other.start()
-        other.join(10)
+        other.join(PATIENCE)
         assert not other.is_alive()
     assert found(office.store("ann"), "pelican") == ["a", "b"]
     blocked = office.store("bob", BACKEND)

@@ -6,11 +6,11 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from tests import postgres
+from tests.conftest import PATIENCE, until
 from tests.contract.test_stores import EVERYWHERE, some_vector
 
 from recollect.domain.stored import PINNED, RETIRED
@@ -108,11 +108,8 @@ def test_upgrade_that_is_killed_in_the_middle_leaves_the_store_as_it_was(place: 
     with psycopg.connect(server.url(user="dev")) as other:
         other.execute(f"SELECT count(*) FROM {schema}.feedback".encode())  # the upgrade waits for this transaction
         client = subprocess.Popen([sys.executable, "-c", code, place], stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 60
-        while server.run(waiting) == [(0,)]:
-            assert time.monotonic() < end
-            assert client.poll() is None
-            time.sleep(0.05)
+        until(lambda: server.run(waiting) != [(0,)] or client.poll() is not None)
+        assert client.poll() is None
         client.send_signal(signal.SIGKILL)
         client.wait()
     assert migrations(place) == ALL[:1]
@@ -136,7 +133,7 @@ def test_two_clients_that_upgrade_at_once_do_it_once(place: str) -> None:
         assert client.stdin is not None
         client.stdin.write("\n")
         client.stdin.flush()
-    assert [client.communicate(timeout=120)[0] for client in clients] == ["4\n"] * 3
+    assert [client.communicate(timeout=PATIENCE)[0] for client in clients] == ["4\n"] * 3
     assert migrations(place) == ALL
     with open_store(place) as store:
         check_all_is_there(store)

@@ -468,10 +468,11 @@ def test_promote_project_specific_entry_file_twice_counts_two_and_stays_retro(se
 
 def test_entry_seen_again_without_a_feature_gets_the_date_and_keeps_its_other_bytes(world):
     path = world.write_bank("patterns", "# P\n\n### Read First\nRead the file before you write.\n* odd\n- Cost: x\n")
+    before = today()
     put(world, lesson(description="Read the file before you write. * odd"), judgement="project-specific")
-    added = f"- Observation count: 2\n- Last observed: {today()}\n"
+    added = [f"- Observation count: 2\n- Last observed: {day}\n" for day in (before, today())]  # it may be midnight
     kept = "# P\n\n### Read First\nRead the file before you write.\n* odd\n- Cost: x\n"
-    assert path.read_text(encoding="utf-8") == kept + added
+    assert path.read_text(encoding="utf-8") in [kept + each for each in added]
 
 
 def test_bank_of_a_repository_cannot_say_that_its_user_recorded_an_entry(semantic_world):

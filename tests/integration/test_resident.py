@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import BARE_ENTRY, World
+from tests.chance import Tries
+from tests.conftest import BARE_ENTRY, PATIENCE, World, until
 
 from recollect.api import Engine
 from recollect.config.settings import load_settings
@@ -80,7 +81,7 @@ class Server:
         """Close the pipe, as a client does that ends."""
         assert self.process.stdin
         self.process.stdin.close()
-        self.process.wait(20)
+        self.process.wait(PATIENCE)
 
 
 Serve = Callable[..., Server]
@@ -104,22 +105,12 @@ def serve(semantic_world: World) -> Iterator[Serve]:
     yield from serving(semantic_world)
 
 
-def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
-    """What a condition says once it holds."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(0.02)
-    raise AssertionError("that never happened")
-
-
 def status(world: World) -> dict[str, Any]:
     """What the engine says of itself; nothing if there is none."""
     home = os.environ["HOME"]
     os.environ["HOME"] = str(world.home)
     try:
-        return resident.ask(str(world.store), "status", {}, 5.0)
+        return resident.ask(str(world.store), "status", {}, 60.0)
     except resident.Unanswered:
         return {}
     finally:
@@ -290,7 +281,7 @@ def test_the_settings_of_whoever_asks_count(semantic_world: World, serve: Serve)
     assert "Memory: 1 entries" in start(semantic_world, "s4")
 
 
-def test_a_store_that_is_made_again_is_followed(semantic_world: World, serve: Serve) -> None:
+def test_a_store_that_is_made_again_is_followed(semantic_world: World, serve: Serve, tries: Tries) -> None:
     remember(semantic_world)
     ready(semantic_world, serve())
     assert "Bill a card once" in prompt(semantic_world, WORDED, "s1")
@@ -299,7 +290,7 @@ def test_a_store_that_is_made_again_is_followed(semantic_world: World, serve: Se
     for path in semantic_world.store.glob("memory.db*"):
         path.unlink()
     prompt(semantic_world, WORDED, "s3")
-    assert until(lambda: "Bill a card once" in prompt(semantic_world, WORDED, f"s{time.monotonic_ns()}"))
+    assert until(lambda: "Bill a card once" in prompt(semantic_world, WORDED, f"again-{tries()}"))
 
 
 # Who is the engine
@@ -329,7 +320,7 @@ def test_a_server_that_is_told_to_end_leaves_nothing(semantic_world: World, serv
     server = serve()
     until(lambda: status(semantic_world))
     server.process.send_signal(how)
-    server.process.wait(10)
+    server.process.wait(PATIENCE)
     assert not folder_of(semantic_world).exists()
 
 
@@ -527,7 +518,7 @@ def test_what_was_not_used_does_not_count_as_given(semantic_world: World, serve:
 
 def connected(world: World) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(10)
+    connection.settimeout(PATIENCE)
     connection.connect(str(folder_of(world) / "engine"))
     return connection
 

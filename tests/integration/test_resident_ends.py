@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import LOCK, Start, World, heard
+from tests.conftest import LOCK, PATIENCE, Start, World, heard, until
 from tests.integration.test_resident import (
     MEANT,
     WORDED,
@@ -27,7 +27,6 @@ from tests.integration.test_resident import (
     remember,
     serving,
     status,
-    until,
 )
 from tests.integration.test_resident import start as start_session
 
@@ -61,7 +60,7 @@ def unused(world: World, kind: str, **fields: object) -> dict[str, Any]:
     """The answer to a question of somebody who does not use it; the engine has heard that nobody does."""
     with connected(world) as connection:
         connection.sendall(json.dumps(question(world, kind, **fields)).encode() + b"\n")
-        said = json.loads(resident.read_line(connection, time.monotonic() + 60))
+        said = json.loads(resident.read_line(connection, time.monotonic() + PATIENCE))
         connection.shutdown(socket.SHUT_WR)
         assert connection.recv(1) == b""
     return said
@@ -253,7 +252,7 @@ def test_an_engine_that_ends_as_it_begins_is_ended(
 
     monkeypatch.setattr(threading.Thread, "start", begin_late)
     first.start(list)
-    assert closed.wait(60)
+    assert closed.wait(PATIENCE)
     assert not (runtime / "recollect").exists()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import PATIENCE, World, until
 from tests.integration.mcp_server.talk import talking
 from tests.integration.test_resident import (
     MEANT,
@@ -24,7 +24,6 @@ from tests.integration.test_resident import (
     remember,
     serving,
     status,
-    until,
 )
 
 from recollect.files.session.record import read_record
@@ -57,7 +56,7 @@ def test_hooks_and_server_of_the_plugin_find_each_other(semantic_world: World) -
             capture_output=True,
             encoding="utf-8",
             check=True,
-            timeout=120,
+            timeout=PATIENCE,
         )
         return done.stdout
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import NOBODY, World
+from tests.conftest import NOBODY, PATIENCE, World, until
 from tests.integration.test_resident import (
     MEANT,
     WORDED,
@@ -26,7 +26,6 @@ from tests.integration.test_resident import (
     serving,
     start,
     status,
-    until,
 )
 
 from recollect.resident import client as resident
@@ -117,7 +116,7 @@ def test_a_user_who_gets_as_far_as_the_socket_is_not_answered(
             capture_output=True,
             encoding="utf-8",
             check=True,
-            timeout=120,
+            timeout=PATIENCE,
         )
         return done.stdout.splitlines()
 

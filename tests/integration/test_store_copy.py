@@ -158,9 +158,8 @@ copy.copy_store(sys.argv[1], sys.argv[2], anew=False, progress=progress)
 @pytest.mark.slow
 @pytest.mark.parametrize("is_to_server", [True, False])
 def test_copy_that_is_killed_again_and_again_goes_on_and_ends_the_same(
-    tmp_path: Path, server: str, is_to_server: bool
+    tmp_path: Path, server: str, is_to_server: bool, chance: random.Random
 ) -> None:
-    chance = random.Random(is_to_server)
     here = str(tmp_path / "a")
     filled(here)
     source, target = (here, server) if is_to_server else (server, str(tmp_path / "b"))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import signal
 import sqlite3
 import subprocess
@@ -127,8 +126,7 @@ def check_intact(world, acknowledged):
     assert sum(stored.values()) <= len(written)
 
 
-def test_twenty_kills_in_the_midst_of_writing_lose_nothing_that_was_acknowledged(world):
-    chance = random.Random(20)
+def test_twenty_kills_in_the_midst_of_writing_lose_nothing_that_was_acknowledged(world, chance):
     acknowledged = Counter()
     for run in range(KILLS):
         said = killed_after(start(world, run), chance.randrange(0, 12), chance.randrange(20_000))

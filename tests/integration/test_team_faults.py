@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 import pytest
 from tests import postgres
-from tests.conftest import RECOLLECT
+from tests.conftest import PATIENCE, RECOLLECT
 from tests.laptops import BACKEND, Laptop
 from tests.postgres import Team
 from tests.proxy import Proxy
@@ -93,7 +93,7 @@ def test_a_client_killed_before_it_hears_the_answer_sends_nothing_twice(
 
     through.at_answer_to("append_lines", kill)
     process.append(start_sync(ann))
-    assert process[0].wait(60) == -signal.SIGKILL
+    assert process[0].wait(PATIENCE) == -signal.SIGKILL
 
     assert len(lines_there(team)) == 2  # the server has them, and nobody knows
     assert status(ann.workspace).unsent == 2

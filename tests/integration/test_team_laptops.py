@@ -103,8 +103,9 @@ def test_what_was_written_apart_is_the_same_for_all_after_they_met(
         cem.sync()
 
 
-def test_laptops_that_say_anything_in_any_order_agree(ann: Laptop, bob: Laptop, cem: Laptop) -> None:
-    chance = random.Random(5)
+def test_laptops_that_say_anything_in_any_order_agree(
+    ann: Laptop, bob: Laptop, cem: Laptop, chance: random.Random
+) -> None:
     laptops = [ann, bob, cem]
     texts = [f"Lesson number {n} of this team." for n in range(4)]
     for _ in range(40):

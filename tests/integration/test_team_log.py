@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests import postgres
+from tests.conftest import PATIENCE
 from tests.postgres import Team
 
 from recollect.domain.shared.lines import TeamLine
@@ -275,7 +276,7 @@ def test_clients_that_write_at_once_lose_nothing_and_leave_no_gap(team: Team, an
         )
         for number in range(4)
     ]
-    told = [client.communicate("\n", timeout=120)[1] for client in clients]
+    told = [client.communicate("\n", timeout=PATIENCE)[1] for client in clients]
     assert [(client.returncode, text) for client, text in zip(clients, told, strict=True)] == [(0, "")] * 4
     assert [each.seq for each in ann.read(BACKEND, 0, 1000)] == list(range(1, 81))
 

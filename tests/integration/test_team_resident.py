@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests import postgres
-from tests.conftest import World
-from tests.integration.test_resident import Serve, prompt, serving, status, until
+from tests.conftest import World, until
+from tests.integration.test_resident import Serve, prompt, serving, status
 from tests.laptops import BACKEND, Laptop
 from tests.postgres import Team
 from tests.proxy import Proxy

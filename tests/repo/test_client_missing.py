@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conftest import PATIENCE
 
 TOP = Path(__file__).parents[2]
 
@@ -21,7 +22,7 @@ def test_without_npm_the_tests_of_the_client_say_so(tmp_path: Path, ci: str, cod
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert done.returncode == code, done.stdout + done.stderr
     assert outcome in done.stdout

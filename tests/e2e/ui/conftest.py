@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests import forks
-from tests.conftest import World, cannot_be_tested
+from tests.conftest import PATIENCE, World, cannot_be_tested
 
 from recollect.domain.stored import StoredEntry
 from recollect.engine.engine import Engine
@@ -25,6 +25,10 @@ import npm_cache
 import ui_world
 
 Serve = Callable[..., "Served"]
+
+# In milliseconds: a guard, too, but a page that is wrong is told sooner than a process that hangs.
+_SHOWN_WITHIN = PATIENCE * 1000 / 5
+expect.set_options(timeout=_SHOWN_WITHIN)
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,7 @@ def visit(chromium: Browser, serve: Serve) -> Iterator[Callable[..., Page]]:
         context = chromium.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
         )
+        context.set_default_timeout(_SHOWN_WITHIN)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)

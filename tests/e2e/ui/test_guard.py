@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from tests.conftest import World
+from tests.conftest import PATIENCE, World
 from tests.e2e.ui.conftest import Serve, Served
 
 from recollect.web.guard import MAX_BODY
@@ -26,7 +26,7 @@ class Caller:
     def ask(
         self, path: str, method: str = "GET", body: str | None = None, **headers: str
     ) -> tuple[int, http.client.HTTPMessage, str]:
-        connection = http.client.HTTPConnection(self.host, timeout=20)
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         sent |= {"Cookie": self.cookie} if self.cookie and "Cookie" not in sent else {}
         connection.request(method, path, body, sent)
@@ -46,7 +46,7 @@ def caller(world: World, serve: Serve) -> Iterator[Caller]:
     made.enter()
     yield made
     made.served.process.terminate()
-    assert made.served.process.wait(20) == 128 + 15
+    assert made.served.process.wait(PATIENCE) == 128 + 15
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_change_goes_back_to_our_own_pages_only(caller: Caller, back: str) -> No
 
 def test_large_body_is_refused(caller: Caller) -> None:
     assert caller.ask("/undo/x", "POST", "a" * (MAX_BODY + 1))[0] == 413
-    connection = http.client.HTTPConnection(caller.host, timeout=20)
+    connection = http.client.HTTPConnection(caller.host, timeout=PATIENCE)
     pieces = (b"a" * 65_536 for _ in range(MAX_BODY // 65_536 + 2))
     connection.request("POST", "/undo/x", pieces, {"Cookie": caller.cookie}, encode_chunked=True)
     assert connection.getresponse().status == 413
@@ -139,5 +139,5 @@ from recollect.config.workspace import Workspace
 from recollect.web.serve import serve
 serve(Workspace(sys.argv[1], sys.argv[2]), 0, lambda url: None, lingering=0.1)
 """
-    done = subprocess.run([sys.executable, "-c", code, world.project, world.store], check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, world.project, world.store], check=False, timeout=PATIENCE)
     assert done.returncode == 0

@@ -83,7 +83,7 @@ def test_map_follows_what_another_process_stores_and_keeps_the_selection(
     draw_around_everything(page)
     expect(page.locator("#map-said")).to_have_text("10 selected of 10 entries")
     fill(semantic_world, bank_text("Pattern", 12))
-    expect(page.locator("#map-said")).to_have_text("10 selected of 12 entries", timeout=15_000)
+    expect(page.locator("#map-said")).to_have_text("10 selected of 12 entries")
     expect(page.locator("#selection .row")).to_have_count(10)
 
 

@@ -14,7 +14,7 @@ from mcp import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
-from tests.conftest import World
+from tests.conftest import PATIENCE, World
 
 CATEGORIES = (
     *("anti-patterns", "heuristics", "patterns"),
@@ -31,7 +31,7 @@ LESSON = {
     "category": "anti-patterns",
 }
 
-_MAX_CHARS = 120.0
+_WATCHED = 2 * PATIENCE  # seconds; a test that waits for its end has failed by then
 _T = TypeVar("_T")
 _Streams = tuple[Any, Any]
 
@@ -46,7 +46,7 @@ def with_client(
     """Start a server, shake hands, and use it; with a command, it is started as clients do."""
 
     async def talk() -> _T:
-        with (world.home / "stderr").open("w", encoding="utf-8") as errors, anyio.fail_after(_MAX_CHARS):
+        with (world.home / "stderr").open("w", encoding="utf-8") as errors, anyio.fail_after(_WATCHED):
             async with _server(world, command, variables, errors) as streams, ClientSession(*streams) as session:
                 await session.initialize()
                 return await use(session)
@@ -145,7 +145,7 @@ class Talk:
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
-        self._watch = threading.Timer(_MAX_CHARS, self.process.kill)  # so that what hangs fails
+        self._watch = threading.Timer(_WATCHED, self.process.kill)  # so that what hangs fails
         self._watch.start()
         self._next = 0
 
@@ -189,7 +189,7 @@ class Talk:
 
     def end(self) -> tuple[int, str, str]:
         """Close standard input; the exit code, what else it said, and what it said on standard error."""
-        out, errors = self.process.communicate(timeout=_MAX_CHARS)
+        out, errors = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out.decode(), errors.decode()
 
     def stop(self) -> None:

@@ -8,20 +8,18 @@ import random
 import sqlite3
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import RECOLLECT, World
+from tests.conftest import RECOLLECT, World, until
 from tests.integration.mcp_server.talk import LESSON, Talk, environment, talking
 from tests.integration.mcp_server.test_mcp_wire import CLIENT, is_alive
-from tests.integration.test_resident import folder_of, log, prompt, start, status, until
+from tests.integration.test_resident import folder_of, log, prompt, start, status
 
 _KILLS = 4
 _SERVERS = 10
-_GONE_WITHIN = 30.0
 _QUESTION = "do retries without jitter overload the payment gateway?"
 
 
@@ -54,8 +52,9 @@ def stored(world: World) -> set[str]:
     return names
 
 
-def test_server_that_is_killed_while_it_stores_loses_nothing_that_it_has_acknowledged(semantic_world: World) -> None:
-    chance = random.Random(6)
+def test_server_that_is_killed_while_it_stores_loses_nothing_that_it_has_acknowledged(
+    semantic_world: World, chance: random.Random
+) -> None:
     with talking(semantic_world) as talk:
         acknowledged = {talk.call("store_memory", **LESSON)["structuredContent"]["name"]}
     for kill in range(_KILLS):
@@ -99,9 +98,7 @@ def test_client_that_is_killed_while_its_calls_are_done_leaves_a_whole_store_and
     until((semantic_world.store / "session-captures.jsonl").exists)
     client.kill()
     client.communicate()
-    end = time.monotonic() + _GONE_WITHIN
-    while is_alive(pid):
-        assert time.monotonic() < end
+    until(lambda: not is_alive(pid))
     assert not folder_of(semantic_world).exists()
     kept = journalled(semantic_world)
     assert kept

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
-from tests.conftest import World
+from tests.conftest import PATIENCE, World
 from tests.integration.mcp_server.talk import CATEGORIES, LESSON, WORDS, called, end
 
 TOKEN = "a-token-that-is-long-enough-for-tests"
@@ -36,7 +36,7 @@ class Served:
 
     def post(self, headers: Mapping[str, str], body: object = LISTING, path: str = "/mcp") -> httpx2.Response:
         url = f"http://127.0.0.1:{self.port}{path}"
-        return httpx2.post(url, json=body, headers={**ACCEPTED, **headers}, timeout=60)
+        return httpx2.post(url, json=body, headers={**ACCEPTED, **headers}, timeout=PATIENCE)
 
     def status(self, **headers: str) -> int:
         return self.post({"Authorization": f"Bearer {TOKEN}", **headers}).status_code
@@ -46,7 +46,7 @@ class Served:
 def serving(world: World, *arguments: str, token: str = TOKEN, **variables: str) -> Iterator[Served]:
     variables = {**WORDS, **({"RECOLLECT_MCP_TOKEN": token} if token else {}), **variables}
     process = world.start("mcp", *arguments, encoding="utf-8", **variables)
-    watch = threading.Timer(120, process.kill)
+    watch = threading.Timer(PATIENCE, process.kill)
     watch.start()
     assert process.stderr
     assert process.stdout
@@ -71,9 +71,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def test_official_client_stores_searches_reads_lists_and_forgets(served: Served) -> None:
     async def talk() -> None:
-        with anyio.fail_after(100):
+        with anyio.fail_after(PATIENCE):
             async with (
-                httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as client,
+                httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE) as client,
                 streamable_http_client(served.url, http_client=client) as streams,
                 ClientSession(*streams[:2]) as session,
             ):
@@ -222,6 +222,6 @@ def test_signals_end_it_also_while_somebody_listens(world: World, number: signal
             listening.sendall(f"GET /mcp HTTP/1.1\r\n{known}\r\n\r\n".encode())
             assert listening.recv(12) == b"HTTP/1.1 200"
             server.process.send_signal(number)
-            assert server.process.wait(30) == 128 + number
+            assert server.process.wait(PATIENCE) == 128 + number
         out, errors = server.process.communicate()
         assert (out, errors) == ("", "")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.conftest import LOCK, Start, heard
+from tests.conftest import LOCK, PATIENCE, Start, heard
 
 from recollect.config.settings import load_settings
 from recollect.config.workspace import Workspace
@@ -470,7 +470,7 @@ def test_engine_that_answers_is_told_with_its_process(case: Case, place: Path) -
     ready = threading.Event()
     engine = Resident(case.workspace.global_store)
     engine.start(ready.set)
-    assert ready.wait(30)
+    assert ready.wait(PATIENCE)
     finding = only(resident(case))
     engine.close()
     assert (finding.level, finding.sentence.split(",")[0]) == (OK, f"process {os.getpid()}")

@@ -218,9 +218,8 @@ def test_a_line_replayed_a_thousand_times_changes_nothing(given_lines: list[Team
     assert folded(*given_lines, *[replayed] * 1000) == folded(*given_lines, replayed)
 
 
-def test_machines_that_meet_in_any_way_agree() -> None:
+def test_machines_that_meet_in_any_way_agree(chance: random.Random) -> None:
     """Three machines, each with lines of its own, that pull from each other in random portions."""
-    chance = random.Random(11)
     for _ in range(200):
         said = [line(at, kind, hash, by) for at, (kind, hash, by) in enumerate(
             (chance.choice(["shared", "observed", "retired", "confirmed"]), chance.choice([A, B]), chance.choice("xyz"))

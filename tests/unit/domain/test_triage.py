@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import PATIENCE
 
 from recollect.domain.entry import Entry, Part
 from recollect.domain.start_block import block, markdown_status
@@ -325,7 +326,7 @@ def test_importing_the_triage_brings_in_nothing_dear() -> None:
         "print(*sorted({'re', 'json', 'typing', 'dataclasses', 'collections', 'functools', 'enum'} & set(sys.modules)))"
     )
     result = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code], capture_output=True, encoding="utf-8", check=True, timeout=60
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, encoding="utf-8", check=True, timeout=PATIENCE
     )
     assert result.stdout.strip() == ""
 
@@ -346,7 +347,7 @@ MOST_QUIET_HELD = {"others": 4, "seen": 1}
 @pytest.fixture(scope="module")
 def measured() -> dict[str, Any]:
     command = [sys.executable, os.path.join(ROOT, "bench", "triage", "run.py"), "--json"]
-    result = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=120)
+    result = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=PATIENCE)
     return json.loads(result.stdout)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.conftest import examples
+from tests.conftest import PATIENCE, examples
 
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import content_hash
@@ -973,7 +973,7 @@ def test_read_bank_does_not_wait_for_a_pipe_or_an_endless_device(tmp_path: Path)
     )
     # In a process of its own: a read that waits for the pipe would wait forever.
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, encoding="utf-8", check=True, timeout=60
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, encoding="utf-8", check=True, timeout=PATIENCE
     )
     assert done.stdout.split() == ["1", "2"]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import PATIENCE
 
 from recollect.errors import StorageError
 from recollect.files.textfile import (
@@ -30,7 +31,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, encoding="utf-8", check=False, timeout=60
+        [sys.executable, "-c", code, *arguments], capture_output=True, encoding="utf-8", check=False, timeout=PATIENCE
     )
 
 
@@ -195,7 +196,7 @@ def test_write_text_in_place_of_a_pipe_fails_at_once_and_leaves_it(tmp_path: Pat
     )
     # In a process of its own: opening a pipe that nobody else opens waits forever.
     done = subprocess.run(
-        [sys.executable, "-c", code, str(pipe)], capture_output=True, encoding="utf-8", check=False, timeout=20
+        [sys.executable, "-c", code, str(pipe)], capture_output=True, encoding="utf-8", check=False, timeout=PATIENCE
     )
     assert str(pipe) in done.stdout
     assert stat.S_ISFIFO(pipe.stat().st_mode)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import PATIENCE
 
 BEGIN = """
 import json, os, select, sys, time
@@ -37,7 +38,7 @@ def heard_from(code: str) -> list[list[Any]]:
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
         pass_fds=(writer,),
     )
     os.close(writer)

@@ -1,9 +1,10 @@
 """Names that sources define, told from names in comments, texts and imports."""
 
 import os
-import time
+from functools import partial
 
 import pytest
+from tests.conftest import cpu_seconds
 
 from recollect.promote.definitions import defined_names, is_source
 
@@ -73,10 +74,7 @@ _HOSTILE += ["import {\n", "import (\n", "type (", "const (\n", '"""', "a (x\n",
 @pytest.mark.parametrize("ending", ["py", "ts", "java", "go", "rs", "sh", "sql", "rb"])
 def test_hostile_source_takes_no_more_than_its_size_allows(ending: str) -> None:
     for text in _HOSTILE:
-        taken: list[float] = []
-        for size in (25_000, 200_000):
-            code = (text * size)[:size]
-            start = time.process_time()
-            defined_names(f"a.{ending}", code)
-            taken.append(time.process_time() - start)
-        assert taken[1] < 20 * max(taken[0], 0.01), text  # eight times the size; sixty-four if it were quadratic
+        little, much = (
+            cpu_seconds(partial(defined_names, f"a.{ending}", (text * n)[:n]), 1) for n in (25_000, 200_000)
+        )
+        assert much < 20 * max(little, 0.01), text  # eight times the size; sixty-four if it were quadratic
