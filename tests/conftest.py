@@ -14,8 +14,8 @@ import struct
 import subprocess
 import sys
 import termios
-from collections import Counter
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

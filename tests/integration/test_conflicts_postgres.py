@@ -11,6 +11,7 @@ from zlib import crc32
 import pytest
 from tests import postgres
 from tests.beside import Beside
+from tests.conftest import PATIENCE
 from tests.contract.test_stores import EVERYWHERE, bank, entry, model, unit
 from tests.integration.test_postgres_upgrade import ALL, FIRST, check_all_is_there, migrations
 from tests.integration.test_team_log import BACKEND, line
@@ -117,11 +118,11 @@ def test_upgrade_waits_for_a_writer_before_it_takes_any_table(place: str, admin:
             runs.append("begun")
             store.put(bank(), [entry("a")])
             entered.set()
-            assert goes_on.wait(60)
+            assert goes_on.wait(PATIENCE)
             assert store.anchors(["/nowhere"]) == {}
 
         writing = Beside(lambda: store.write(work))
-        assert entered.wait(60)
+        assert entered.wait(PATIENCE)
         writer = database_of(store)._raw.info.backend_pid  # pyright: ignore[reportPrivateUsage]
         upgrading = Beside(lambda: open_store(place).close())
         watch.wait_for_somebody(writer)
@@ -193,7 +194,7 @@ def test_clients_of_two_scopes_that_make_the_same_index_at_once_both_keep_their_
                 runs.append(scope)
                 store.drop_vectors()  # from now on it uses the table, and keeps others from making an index
                 if runs.count(scope) == 1:
-                    both.wait(60)
+                    both.wait(PATIENCE)
                 store.put_vectors([("a", unit([1.0, 0.0, 0.0, 0.0]))])
 
             store.write(work)
