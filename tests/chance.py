@@ -10,7 +10,8 @@ import os
 import random
 import uuid
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -19,9 +20,9 @@ from hypothesis import settings as hypothesis_settings
 
 VARIABLE = "RECOLLECT_TEST_SEED"
 _LARGEST = 2**32 - 1  # that Python's own PYTHONHASHSEED can be
-_TRIES = "tries"
+_AGAIN = "again"
 
-Tries = Callable[[], int]
+_tries = count(1)  # of the test that runs
 
 # A busy machine is slow at making examples, which says nothing about them.
 _ANY_SPEED: Any = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
@@ -60,25 +61,24 @@ def some_uuid() -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Seed what takes chance from the module itself, the project included."""
+    """Seed what takes chance from the module itself, the project included; count tries anew."""
+    global _tries  # noqa: PLW0603 (one test runs at a time)
+    _tries = count(1)
     random.seed(seed_of(item.nodeid))
 
 
-@pytest.fixture
-def tries(record_property: Callable[[str, object], None]) -> Iterator[Tries]:
-    """Counts how often a test does something again that may be late or refused by design; the summary names the test.
+def again() -> int:
+    """Count that a test does something that may be late or refused by design, and return how often it has.
 
-    Looking again whether something is so yet is no try: that is `until`.
+    The end of the run names the test if it was more than once. Looking whether something is so yet is no try: `until`.
     """
-    count = 0
+    return next(_tries)
 
-    def again() -> int:
-        nonlocal count
-        count += 1
-        return count
 
-    yield again
-    record_property(_TRIES, count)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Note how often the test has tried, for the report of its end, which workers send."""
+    item.user_properties.append((_AGAIN, next(_tries) - 1))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -101,12 +101,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say the seed, which a quiet run has no header for, and which tests had more than one try."""
     reports = [each for some in terminalreporter.stats.values() for each in some if type(each) is pytest.TestReport]
     runs = Counter(report.nodeid for report in reports if report.when == "call")
-    tried = {nodeid: count for nodeid, count in runs.items() if count > 1}
+    tried = {nodeid: times for nodeid, times in runs.items() if times > 1}
     for report in reports:
-        more = max((count for name, count in report.user_properties if name == _TRIES), default=0)
+        more = max((times for name, times in report.user_properties if name == _AGAIN), default=0)
         if more > 1:
             tried[report.nodeid] = max(more, tried.get(report.nodeid, 0))
     terminalreporter.ensure_newline()
     terminalreporter.write_line(f"Seed of this run: {VARIABLE}={os.environ[VARIABLE]}")
-    told = ", ".join(f"{nodeid} ({count} times)" for nodeid, count in sorted(tried.items()))
+    told = ", ".join(f"{nodeid} ({times} times)" for nodeid, times in sorted(tried.items()))
     terminalreporter.write_line(f"Tried more than once: {told}." if told else "No test was tried more than once.")

@@ -157,7 +157,7 @@ _T = TypeVar("_T")
 
 
 def until(condition: Callable[[], _T], otherwise: Callable[[], object] = lambda: "that never happened") -> _T:
-    """What a condition says once it holds; it only looks. A test that does something again counts its `tries`."""
+    """What a condition says once it holds; it only looks. A test that does it `again` counts that."""
     end = time.monotonic() + PATIENCE
     while not (found := condition()):
         assert time.monotonic() < end, otherwise()

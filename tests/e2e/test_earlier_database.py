@@ -16,7 +16,7 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from tests.chance import Tries
+from tests.chance import again
 from tests.conftest import PATIENCE, World, run_without_rights, until
 from tests.earlier import GEMINI, ODD, row, vector, write_earlier
 
@@ -292,13 +292,13 @@ def test_a_session_that_meets_it_first_is_served_and_told_once(semantic_world: W
     assert len(carried(world)) == 2
 
 
-def test_prompts_that_meet_it_first_get_their_answer(semantic_world: World, tries: Tries) -> None:
+def test_prompts_that_meet_it_first_get_their_answer(semantic_world: World) -> None:
     world = semantic_world
     usual(world)
     prompt = "how do triggers keep the full-text index in step with its table?"
 
     def asked() -> str:
-        event = {"cwd": str(world.project), "session_id": f"s{tries()}", "prompt": prompt}
+        event = {"cwd": str(world.project), "session_id": f"s{again()}", "prompt": prompt}
         done = world.run_hook("prompt", event)
         assert done.returncode == 0, done.stderr
         return done.stdout

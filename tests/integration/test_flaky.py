@@ -31,17 +31,18 @@ from hypothesis import given, strategies
 def test_property(number):
     assert number % 50
 
-def test_module(tries):
+def test_module():
     import random
-    tries()
     assert random.random() < 2, "the module's own is seeded, too"
 """
 AGAIN = """
-def test_once(tries):
-    assert tries() == 1
+from tests.chance import again
 
-def test_thrice(tries):
-    while tries() < 3:
+def test_once():
+    assert again() == 1
+
+def test_thrice():
+    while again() < 3:
         pass
 """
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.chance import Tries
+from tests.chance import again
 from tests.conftest import BARE_ENTRY, PATIENCE, World, until
 
 from recollect.api import Engine
@@ -281,7 +281,7 @@ def test_the_settings_of_whoever_asks_count(semantic_world: World, serve: Serve)
     assert "Memory: 1 entries" in start(semantic_world, "s4")
 
 
-def test_a_store_that_is_made_again_is_followed(semantic_world: World, serve: Serve, tries: Tries) -> None:
+def test_a_store_that_is_made_again_is_followed(semantic_world: World, serve: Serve) -> None:
     remember(semantic_world)
     ready(semantic_world, serve())
     assert "Bill a card once" in prompt(semantic_world, WORDED, "s1")
@@ -290,7 +290,7 @@ def test_a_store_that_is_made_again_is_followed(semantic_world: World, serve: Se
     for path in semantic_world.store.glob("memory.db*"):
         path.unlink()
     prompt(semantic_world, WORDED, "s3")
-    assert until(lambda: "Bill a card once" in prompt(semantic_world, WORDED, f"again-{tries()}"))
+    assert until(lambda: "Bill a card once" in prompt(semantic_world, WORDED, f"again-{again()}"))
 
 
 # Who is the engine

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyte
+from tests.chance import again
 from tests.conftest import PATIENCE, until
 from tests.e2e.claude.api import Api, Reply, Request, Turn
 
@@ -140,6 +141,7 @@ class Session:
 
         def is_chosen() -> bool:
             if _CHOICE in self.screen.words:
+                again()
                 self.screen.press("\r")
                 time.sleep(_MOMENT)
             return _CHOICE not in self.screen.words

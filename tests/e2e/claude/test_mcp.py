@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
-from tests.chance import Tries
+from tests.chance import again
 from tests.e2e.claude.api import Api, Request, Turn, calls, says
 from tests.e2e.claude.client import PLUGIN, Client, Run
 from tests.e2e.claude.processes import interpreter_of, parent_of, servers, that_outlive
@@ -143,14 +143,14 @@ def test_later_sessions_find_by_its_triggers_what_one_has_stored(client: Client)
     assert _DECISION["description"] in whole["text"]
 
 
-def test_prompts_of_a_session_are_answered_by_the_engine_in_its_server(client: Client, tries: Tries) -> None:
+def test_prompts_of_a_session_are_answered_by_the_engine_in_its_server(client: Client) -> None:
     client.variables["RECOLLECT_MEMORY_EMBEDDING_ENABLED"] = "true"
     client.variables["RECOLLECT_ENGINE_WAIT"] = "20000"  # a busy machine must not decide who answers
     client.variables["RECOLLECT_MEMORY_INJECTION_ENABLED"] = "false"  # or it would have been given already
     remember(client.world)
 
     def loaded(request: Request) -> Turn:
-        tries()
+        again()
         if "being loaded" not in request.tool_results[-1]["text"]:
             return says("Now it is.")
         return tool("search_memory", query=MEANT)  # which waits for the model for some seconds
@@ -231,9 +231,7 @@ def first_session(client: Client, *prompts: str, more: Iterable[str] = (), scrip
     return client.ask(*prompts, more=more, script=script, options=["--plugin-dir", str(PLUGIN), *_ALLOWED])
 
 
-def test_tools_come_to_a_session_that_began_before_the_packages_were_there(
-    bare: Client, build: Build, tries: Tries
-) -> None:
+def test_tools_come_to_a_session_that_began_before_the_packages_were_there(bare: Client, build: Build) -> None:
     bare.variables["MCP_CONNECT_TIMEOUT_MS"] = "5000"  # what the client does by itself: the session begins meanwhile
     seen: list[set[str]] = []
 
@@ -253,7 +251,7 @@ def test_tools_come_to_a_session_that_began_before_the_packages_were_there(
 
     def until_they_are_there() -> Iterator[str]:
         while not seen[-1]:
-            yield f"Hello {tries()}."
+            yield f"Hello {again()}."
 
     run = first_session(bare, "Hello.", more=until_they_are_there(), script=chain([end_build], repeat(look)))
 

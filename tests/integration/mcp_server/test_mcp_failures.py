@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from mcp import ClientSession
-from tests.chance import Tries
+from tests.chance import again
 from tests.conftest import IMPORT_ALL, LOCK, NOBODY, RECOLLECT, SOURCE, Start, World, heard, tell
 from tests.integration.mcp_server.talk import (
     LESSON,
@@ -161,12 +161,12 @@ def test_without_full_text_search_the_rest_works(world: World) -> None:
     with_client(world, use, command=[sys.executable, "-c", WITHOUT_FULL_TEXT])
 
 
-def test_without_a_model_words_are_searched_and_it_is_said(world: World, tries: Tries) -> None:
+def test_without_a_model_words_are_searched_and_it_is_said(world: World) -> None:
     async def use(session: ClientSession) -> None:
         _, kept = await called(session, "store_memory", **LESSON)
         text = ""
         while "onnxruntime" not in text:  # it tries to load it meanwhile
-            tries()
+            again()
             text, found = await called(session, "search_memory", query="jitter")
             assert [hit["id"] for hit in found["results"]] == [kept["id"]]
 

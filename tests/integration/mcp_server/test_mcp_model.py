@@ -9,6 +9,7 @@ from threading import Timer
 from typing import Any
 
 import pytest
+from tests.chance import again
 from tests.conftest import World
 from tests.integration.mcp_server.talk import LESSON, Talk, talking
 from tests.integration.mcp_server.test_mcp_failures import WITHOUT_FULL_TEXT
@@ -71,7 +72,7 @@ def held(tmp_path: Path) -> Path:
 def found_by_meaning(talk: Talk) -> dict[str, Any]:
     """What a search finds once the model is loaded."""
     while "still being loaded" in (found := talk.call("search_memory", query=MEANT))["content"][0]["text"]:
-        pass
+        again()
     if "no vector yet" in found["content"][0]["text"]:  # it was loaded in the middle of that search
         found = talk.call("search_memory", query=MEANT)
     return found["structuredContent"]
