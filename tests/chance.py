@@ -1,6 +1,6 @@
 """Chance that can be repeated: one seed for a run of the tests, and from it one for each test.
 
-A failure names the seed. `RECOLLECT_TEST_SEED` sets it, and with it what Hypothesis tries; in a worker also the order
+A failure names the seed. `TEST_SEED` sets it, and with it what Hypothesis tries; in a worker also the order
 of sets, which without workers is for `PYTHONHASHSEED` to say.
 """
 
@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-VARIABLE = "RECOLLECT_TEST_SEED"
+VARIABLE = "TEST_SEED"
 _LARGEST = 2**32 - 1  # that Python's own PYTHONHASHSEED can be
 _AGAIN = "again"
 
@@ -50,7 +50,7 @@ def seed_of(nodeid: str) -> str:
 
 @pytest.fixture
 def chance(request: pytest.FixtureRequest) -> random.Random:
-    """Random data for a test; `RECOLLECT_TEST_SEED` of a failure gives the same again."""
+    """Random data for a test; `TEST_SEED` of a failure gives the same again."""
     return random.Random(seed_of(request.node.nodeid))
 
 

@@ -55,7 +55,7 @@ class Runs:
     def attempt(self, test: str, seed: int) -> Tried:
         """Run the test in a process of its own."""
         # CI: what cannot be tested here is a failure, or it would count as passed.
-        variables = {"RECOLLECT_TEST_SEED": str(seed), "PYTHONHASHSEED": str(seed), "CI": "true"}
+        variables = {"TEST_SEED": str(seed), "PYTHONHASHSEED": str(seed), "CI": "true"}
         variables |= {"PYTHONWARNDEFAULTENCODING": "1"}
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=whole", test]
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
@@ -121,10 +121,10 @@ def report(test: str, tried: list[Tried]) -> int:
             return 2
     failures = [each for each in tried if each.code]
     for each in failures:
-        print(f"\nFailed with RECOLLECT_TEST_SEED={each.seed}:\n{ending(each)}")
+        print(f"\nFailed with TEST_SEED={each.seed}:\n{ending(each)}")
     print(f"\n{len(tried) - len(failures)} passed, {len(failures)} failed: {test}")
     for each in failures:
-        print(f"Repeat it with PYTHONHASHSEED={each.seed} RECOLLECT_TEST_SEED={each.seed} python -m pytest '{test}'")
+        print(f"Repeat it with PYTHONHASHSEED={each.seed} TEST_SEED={each.seed} python -m pytest '{test}'")
     return 1 if failures else 0
 
 

@@ -75,7 +75,7 @@ def tests_of(tmp_path: Path) -> Write:
 
 def environment(**variables: str) -> dict[str, str]:
     """That of the tests, without what they say to a run of pytest."""
-    ours = ("RECOLLECT_TEST_SEED", "PYTHONHASHSEED", "PYTEST_ADDOPTS")
+    ours = ("TEST_SEED", "PYTHONHASHSEED", "PYTEST_ADDOPTS")
     kept = {name: value for name, value in os.environ.items() if name not in ours and "XDIST" not in name}
     return {**kept, **variables}
 
@@ -105,12 +105,12 @@ def test_failure_by_chance_is_found_and_its_seed_repeats_it(tests_of: Write) -> 
         [sys.executable, str(TOOL), f"{path}::test_luck", "--times", times, "--load", "1", "--seed", str(passing)]
     )
     assert done.returncode == 1, done.stdout + done.stderr
-    assert re.findall(r"^Failed with (.*):", done.stdout, re.MULTILINE) == [f"RECOLLECT_TEST_SEED={failing}"]
+    assert re.findall(r"^Failed with (.*):", done.stdout, re.MULTILINE) == [f"TEST_SEED={failing}"]
     assert f"{failing - passing} passed, 1 failed" in done.stdout
     assert "assert chance.random() < 0.5" in done.stdout
-    assert f"PYTHONHASHSEED={failing} RECOLLECT_TEST_SEED={failing} python -m pytest '{path}::test_luck'" in done.stdout
-    assert run_pytest(path, RECOLLECT_TEST_SEED=str(failing)).returncode == 1
-    assert run_pytest(path, RECOLLECT_TEST_SEED=str(passing)).returncode == 0
+    assert f"PYTHONHASHSEED={failing} TEST_SEED={failing} python -m pytest '{path}::test_luck'" in done.stdout
+    assert run_pytest(path, TEST_SEED=str(failing)).returncode == 1
+    assert run_pytest(path, TEST_SEED=str(passing)).returncode == 0
 
 
 def test_test_that_is_not_there_is_said_at_once(tests_of: Write) -> None:
@@ -155,13 +155,13 @@ def children_of(pid: int) -> list[int]:
 def test_run_says_its_seed_and_a_failure_how_to_repeat_it(tests_of: Write, workers: tuple[str, ...]) -> None:
     path = tests_of(HYPOTHESIS)
     done = run_pytest(path, *workers)
-    [seed] = re.findall(r"^Seed of this run: RECOLLECT_TEST_SEED=(\d+)$", done.stdout, re.MULTILINE)
+    [seed] = re.findall(r"^Seed of this run: TEST_SEED=(\d+)$", done.stdout, re.MULTILINE)
     hashes = f"PYTHONHASHSEED={seed} " if workers else ""
-    assert f"Repeat it with {hashes}RECOLLECT_TEST_SEED={seed}\n" in done.stdout
-    again = run_pytest(path, *workers, RECOLLECT_TEST_SEED=seed)
+    assert f"Repeat it with {hashes}TEST_SEED={seed}\n" in done.stdout
+    again = run_pytest(path, *workers, TEST_SEED=seed)
     shown = re.compile(r"Falsifying example|Failing test case|number=\d+")
     assert shown.findall(done.stdout) == shown.findall(again.stdout) != []
-    assert f"RECOLLECT_TEST_SEED={seed}\n" in again.stdout
+    assert f"TEST_SEED={seed}\n" in again.stdout
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
@@ -175,6 +175,6 @@ def test_run_says_that_no_test_was_tried_more_than_once(tests_of: Write) -> None
 
 
 def test_seed_that_is_none_is_refused(tests_of: Write) -> None:
-    done = run_pytest(tests_of(AGAIN), RECOLLECT_TEST_SEED="soon")
+    done = run_pytest(tests_of(AGAIN), TEST_SEED="soon")
     assert done.returncode == 4
-    assert "RECOLLECT_TEST_SEED is 'soon', which is no whole number" in done.stderr
+    assert "TEST_SEED is 'soon', which is no whole number" in done.stderr
