@@ -13,7 +13,7 @@ import httpx2
 import psycopg
 import pytest
 from tests import postgres
-from tests.chance import Tries
+from tests.chance import again
 from tests.conftest import PATIENCE, World, until
 from tests.integration.mcp_server.prometheus_text import Samples, parsed, value
 from tests.integration.mcp_server.talk import LESSON
@@ -227,14 +227,14 @@ def is_refused(server: Served) -> bool:
     return False
 
 
-def store_in_time(server: Served, tries: Tries) -> None:
+def store_in_time(server: Served) -> None:
     """Store something, however late a server is that has to make its tables first and answers in a second or two."""
-    until(lambda: tries() and not call(server, "store_memory", **LESSON)[0])
+    until(lambda: again() and not call(server, "store_memory", **LESSON)[0])
 
 
-def test_slow_store_gets_a_sentence_in_time_and_the_server_goes_on(world: World, place: str, tries: Tries) -> None:
+def test_slow_store_gets_a_sentence_in_time_and_the_server_goes_on(world: World, place: str) -> None:
     with serving(world, "--http", "0", "--call-timeout", "1", RECOLLECT_MEMORY_STORE=place) as server:
-        store_in_time(server, tries)
+        store_in_time(server)
         with Blocked(place, lock_of_tables(place)) as blocked:
             failed, said = call(server, "list_memories")
             assert failed
@@ -250,10 +250,10 @@ def test_slow_store_gets_a_sentence_in_time_and_the_server_goes_on(world: World,
         until(lambda: get(server, "/healthz").status_code == 200)
 
 
-def test_busy_server_says_that_nothing_was_done(world: World, place: str, tries: Tries) -> None:
+def test_busy_server_says_that_nothing_was_done(world: World, place: str) -> None:
     arguments = ("--http", "0", "--call-timeout", "2", "--workers", "1")
     with serving(world, *arguments, RECOLLECT_MEMORY_STORE=place) as server, ThreadPoolExecutor(1) as beside:
-        store_in_time(server, tries)
+        store_in_time(server)
         with Blocked(place, lock_of_tables(place)) as blocked:
             first = beside.submit(call, server, "list_memories")
             blocked.wait_for_somebody()
