@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +16,21 @@ OK = "ok"
 WARNING = "warning"
 ERROR = "error"
 
+# How often a bare interpreter is started, its usual time in seconds, and how many times longer it may take to count.
+_STARTS = 3
+_USUAL_START = 0.05
+_SLOWEST = 20.0
+
+
+def _pace() -> float:
+    """Measure how many times slower than usual this machine is now: being busy must not look like being broken."""
+    slowest = 0.0
+    for _ in range(_STARTS):
+        begun = time.monotonic()
+        subprocess.run([sys.executable, "-I", "-S", "-c", "pass"], stdin=subprocess.DEVNULL, check=False)
+        slowest = max(slowest, time.monotonic() - begun)
+    return min(max(1.0, slowest / _USUAL_START), _SLOWEST)
+
 
 @dataclass(frozen=True)
 class Case:
@@ -21,10 +39,15 @@ class Case:
     workspace: Workspace
     environ: Mapping[str, str]
     progress: Callable[[str], None] = field(default=lambda _sentence: None)  # called with the current step
+    pace: float = field(default_factory=_pace)
 
     @property
     def plugin_data(self) -> str:
         return self.environ.get("CLAUDE_PLUGIN_DATA") or locations.usual_plugin_data()
+
+    def patience(self, seconds: float) -> float:
+        """Return how long to wait here for what takes so many seconds at most on a quiet machine."""
+        return seconds * self.pace
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def packages(case: Case) -> Iterator[Finding]:
             versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    failures = _failures()
+    failures = _failures(case.patience(_TIMEOUT))
     shown = ", ".join(f"{name} {versions.get(name, '(no version)')}" for name in SHOWN if name not in failures)
     if shown:
         yield Finding(OK, "Packages", shown)
@@ -82,7 +82,7 @@ def _is_outdated(line: str, versions: dict[str, str]) -> bool:
     return name in versions and os.path.isdir(folder)
 
 
-def _failures() -> dict[str, str]:
+def _failures(limit: float) -> dict[str, str]:
     """Return the packages with failing imports, and the reasons."""
     called = [sys.executable, "-I", "-S", "-c", _IMPORT, json.dumps(sys.path), *SHOWN]
     try:
@@ -93,11 +93,11 @@ def _failures() -> dict[str, str]:
             stderr=subprocess.DEVNULL,
             encoding="utf-8",
             errors="replace",
-            timeout=_TIMEOUT,
+            timeout=limit,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return {"one of the packages": f"importing them did not end within {_TIMEOUT:g} seconds"}
+        return {"one of the packages": f"importing them did not end within {limit:.0f} seconds"}
     failures: dict[str, str] = {}
     last = ""
     for line in done.stdout.splitlines():

@@ -15,8 +15,8 @@ from recollect.store.open import DRIVER
 
 __all__ = ["CHECKS", "ERROR", "OK", "WARNING", "Finding", "examine", "examine_each", "repair", "within"]
 
-# The checks: subject, module, function and timeout in seconds. Modules are imported one by one, because one of them may
-# need a broken package.
+# The checks: subject, module, function and timeout in seconds, on a quiet machine. Modules are imported one by one,
+# because one of them may need a broken package.
 _CHECKS = (
     ("Python", "machine", "python", 5.0),
     ("Packages", "machine", "packages", 30.0),
@@ -76,7 +76,7 @@ def examine_each(
     for subject, module, name, seconds in sorted(checks, key=lambda check: _TURN.get(check[0], 0)):
         case.progress(subject)
         check = running.get(subject) or _Running(subject, module, name, case)
-        found[subject] = check.findings(seconds)
+        found[subject] = check.findings(case.patience(seconds))
     return {name: found[subject] for name, subject in CHECKS.items() if subject in found}
 
 

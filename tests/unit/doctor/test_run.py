@@ -107,6 +107,14 @@ def test_repair_that_fails_does_not_keep_the_next_from_being_done() -> None:
     assert done[1].sentence == "mended"
 
 
+def test_check_has_more_time_on_a_slower_machine(case: Case) -> None:
+    assert 1.0 <= case.pace <= 20.0
+    slow = replace(case, pace=4.0)
+    assert slow.patience(5.0) == 20.0
+    failures = [finding for finding in doctor_machine.packages(replace(case, pace=1e-9)) if finding.level == ERROR]
+    assert "did not end within" in failures[0].sentence, "a limit that nothing can keep"
+
+
 # The machine
 
 
