@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tests.conftest import PATIENCE, World
+import pytest
 from tests.integration.mcp_server.test_mcp_http import TOKEN, Served, serving
 
 from recollect.serving.connections import MOST_STRANGERS
@@ -78,3 +79,31 @@ def test_who_listens_for_news_is_not_cut_off_by_strangers(world: World) -> None:
         except BlockingIOError:
             return  # it is open, and there is no news
         raise AssertionError("the listener was cut off")
+
+
+@pytest.mark.parametrize("token", [TOKEN, ""])
+def test_body_over_the_limit_is_answered_also_on_a_connection_that_closes(world: World, token: str) -> None:
+    with serving(world, "--http", "0") as server, ExitStack() as stack:
+        head = (
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\nContent-Length: 50000000\r\n"
+        )
+        client = connect(server, stack, f"{head}Authorization: Bearer {token}\r\n\r\n".encode())
+        for _ in range(50):
+            client.sendall(b"x" * 1_000_000)  # all of it, before it reads: as most clients do
+        assert client.recv(12) == (b"HTTP/1.1 413" if token else b"HTTP/1.1 401")
+        assert server.status() == 200
+
+
+def test_client_that_hangs_up_within_its_request_leaves_no_line(world: World) -> None:
+    with serving(world, "--http", "0") as server:
+        known = f"Host: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 100\r\n"
+        for sent in ("{", ""):
+            for _ in range(20):
+                with ExitStack() as stack:
+                    client = connect(server, stack, f"POST /mcp HTTP/1.1\r\n{known}\r\n{sent}".encode())
+                    client.shutdown(socket.SHUT_WR)
+                    assert is_closed(client)
+        assert server.status() == 200
+        server.process.terminate()
+        assert server.process.stderr
+        assert server.process.stderr.read() == ""

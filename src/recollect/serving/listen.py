@@ -14,7 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from recollect.errors import StorageError
-from recollect.serving.connections import MOST_STRANGERS, Connection, Door, Headers
+from recollect.serving.connections import MOST_STRANGERS, Connection, Door, Headers, without_hung_up
 from recollect.serving.ending import Ending
 
 MOST_AT_ONCE = 256
@@ -41,7 +41,7 @@ class Server:
         self._has_ended = False
         self._server = _Uvicorn(
             uvicorn.Config(
-                app,
+                without_hung_up(app),
                 loop="asyncio",
                 http=partial(Connection, Door(is_known)),  # pyright: ignore[reportArgumentType] (makes one)
                 log_config=None,
