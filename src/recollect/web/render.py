@@ -37,6 +37,7 @@ EDITORS = {
     "none": "",
 }
 _DEFAULT_EDITOR = "vscode"
+_LINKS = ("http://", "https://", "mailto:")
 _NO_EDITOR = ("javascript:", "data:", "vbscript:", "blob:")
 
 
@@ -70,9 +71,17 @@ def markdown(text: str) -> Markup:
     return Markup(_markdown().render(_lines(text)))  # noqa: S704 (made by a library that escapes all HTML)
 
 
+class _Markdown(MarkdownIt):
+    """Markdown whose links lead to the web, to mail or to the user's editor; another one stays the text that it is."""
+
+    def validateLink(self, url: str) -> bool:
+        beginning = _editor_template().partition("{path}")[0].lower()
+        return url.lower().startswith((*_LINKS, *([f"{beginning}/"] if ":" in beginning else ())))
+
+
 @cache
 def _markdown() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").disable("image")
+    made = _Markdown("commonmark", {"html": False, "linkify": False}).enable("table").disable("image")
     made.add_render_rule("link_open", _link)  # pyright: ignore[reportUnknownMemberType]
     for level in ("heading_open", "heading_close"):
         made.add_render_rule(level, _heading)  # pyright: ignore[reportUnknownMemberType]
@@ -135,11 +144,17 @@ def home_path(path: str) -> str:
 
 def editor_url(path: str, line: int = 1) -> str:
     """Return the address that opens a file in the user's editor; empty if there is none."""
-    template = os.environ.get(EDITOR_VARIABLE, "").strip() or _DEFAULT_EDITOR
-    template = EDITORS.get(template, template)
-    if "{path}" not in template or template.lower().startswith(_NO_EDITOR) or not os.path.isabs(path):
+    template = _editor_template()
+    if not template or not os.path.isabs(path):
         return ""
     return template.replace("{path}", quote(path)).replace("{line}", str(line))
+
+
+def _editor_template() -> str:
+    """Return the address of a file in the user's editor, with a place for its path; empty if there is none."""
+    template = os.environ.get(EDITOR_VARIABLE, "").strip() or _DEFAULT_EDITOR
+    template = EDITORS.get(template, template)
+    return template if "{path}" in template and not template.lower().startswith(_NO_EDITOR) else ""
 
 
 def clock(at: str) -> Markup:

@@ -46,6 +46,39 @@ def test_markdown_makes_no_element_that_acts(text: str) -> None:
     assert not any(mark in shown for mark in ("<script", "<img", "<b>", 'href="javascript', 'href="data', "<h1"))
 
 
+@pytest.mark.parametrize(
+    ("address", "editor", "is_link"),
+    [
+        ("https://example.org/a", "", True),
+        ("HTTP://example.org", "", True),
+        ("mailto:ann@example.org", "none", True),
+        ("vscode://file/srv/shop/a.py:3", "", True),
+        ("idea://open?file=/srv/a.py&line=3", "idea", True),
+        ("vscode://file/srv/shop/a.py:3", "none", False),
+        ("vscode://file/srv/shop/a.py:3", "zed", False),
+        ("vscode://ms.remote/run?x", "", False),
+        ("vscode://filex/a", "", False),
+        ("ms-msdt:/id", "", False),
+        ("smb://host/share", "", False),
+        ("//host/share", "", False),
+        ("/health?whole=1", "", False),
+        ("other.html", "", False),
+        ("file:///etc/passwd", "", False),
+        ("https:example", "", False),
+        ("x", "{path}", False),
+        ("/x", "{path}", False),
+        ("javascript:/x", "javascript:{path}", False),
+    ],
+)
+@pytest.mark.parametrize("form", ["[t]({})", "<{}>", "[t]\n\n[t]: {}"])
+def test_markdown_links_to_the_web_to_mail_and_to_the_users_editor_alone(
+    monkeypatch: pytest.MonkeyPatch, form: str, address: str, editor: str, is_link: bool
+) -> None:
+    monkeypatch.setenv("RECOLLECT_EDITOR_URL", editor)
+    shown = str(markdown(form.format(address)))
+    assert ("<a" in shown) == is_link, shown
+
+
 @given(st.text(st.sampled_from("<>&\"'`[]()!#*_-= \njavscriptonloaddata:/{}%"), max_size=80))
 def test_no_text_becomes_an_element_of_its_own_choice(text: str) -> None:
     allowed = {"p", "em", "strong", "code", "pre", "ul", "ol", "li", "a", "hr", "blockquote", "br"}
