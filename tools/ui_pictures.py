@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def _take(url: str, names: dict[str, str], folder: Path, join_team: Callable[[], None]) -> None:
-    base = url.partition("/?")[0]
+    base = url.partition("/#")[0]
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path=browser.program(), args=list(browser.ARGUMENTS), env={**browser.environment()}

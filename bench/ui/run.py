@@ -4,7 +4,7 @@
 
 Entries are synthetic, as in bench/scale. The file is served by the same server, behind the same guard; requests for a
 page and for a file of its size take turns, so that noise hits both alike. Medians of 30, after a warm-up. The weight is
-that of the page with its style and script. What a page loads after itself counts as a part of it.
+that of the page with its style and scripts. What a page loads after itself counts as a part of it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from recollect.sync.sync import sync
 ROUNDS = 30
 WARM_UP = 3
 _PARTS = re.compile(rb'data-load="([^"]+)"')
-STATIC = ("/static/style.css", "/static/app.js")
+STATIC = ("/static/enter.html", "/static/enter.js", "/static/key.js", "/static/style.css", "/static/app.js")
 
 
 def main() -> None:
@@ -99,17 +99,17 @@ def fill(folder: str, size: int) -> list[str]:
 
 
 class Visitor:
-    """A client with a connection that is kept, and with the cookie."""
+    """A client with a connection that is kept, and with the key."""
 
     def __init__(self, url: str, files: str) -> None:
         self.files = files
         place = urlsplit(url)
         self._connection = http.client.HTTPConnection(place.netloc)
-        answer = self._asked(f"/?{place.query}")
-        self._cookie = (answer.getheader("Set-Cookie") or "").partition(";")[0]
+        self._asked("/enter", method="POST", body=place.fragment)
+        self._key = json.loads(self._body)["key"]
 
     def get(self, path: str) -> bytes:
-        answer = self._asked(path, {"Cookie": self._cookie})
+        answer = self._asked(path, {"Authorization": f"Bearer {self._key}"})
         assert answer.status == 200, (path, answer.status)  # noqa: S101
         return self._body
 
@@ -118,8 +118,10 @@ class Visitor:
         page = self.get(path)
         return page + b"".join(self.get(html.unescape(part.decode())) for part in _PARTS.findall(page))
 
-    def _asked(self, path: str, headers: Mapping[str, str] | None = None) -> http.client.HTTPResponse:
-        self._connection.request("GET", path, headers=dict(headers or {}))
+    def _asked(
+        self, path: str, headers: Mapping[str, str] | None = None, *, method: str = "GET", body: str | None = None
+    ) -> http.client.HTTPResponse:
+        self._connection.request(method, path, body, dict(headers or {}))
         answer = self._connection.getresponse()
         self._body = answer.read()
         return answer
@@ -168,27 +170,28 @@ def serve(project: str, store: str, files: str) -> None:
     from starlette.staticfiles import StaticFiles
 
     from recollect.serving.ending import Ending
-    from recollect.serving.listen import Server, host_names, listen
+    from recollect.serving.listen import Server, listen_here
     from recollect.web.app import build_app, look_with
     from recollect.web.guard import Guard
     from recollect.web.live import Live
+    from recollect.web.place import Address
     from recollect.web.site import Site
 
-    listening = listen("127.0.0.1", 0)
-    port = listening.getsockname()[1]
+    listening = listen_here(0)
+    address = Address("bench.localhost", listening[0].getsockname()[1])
     ending, site = Ending(), Site(Workspace(project, store))
     app = build_app(site, Live(look_with(site)), ending.begin)
     app.mount("/bench", StaticFiles(directory=files))
-    guard = Guard(app, host_names("127.0.0.1", port), port)
+    guard = Guard(app, address, "bench".__eq__)
     site.prepare()
     ending.started()
-    ready = f"http://127.0.0.1:{port}/?token={guard.token}"
+    ready = address.url("/#bench", by_number=True)
     Server(guard, guard.is_known, ending).serve(listening, lambda: print(ready, flush=True))
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
     lines = [
-        "| entries | first page | memories | search | first page, kB | with style and script, kB |",
+        "| entries | first page | memories | search | first page, kB | with style and scripts, kB |",
         "| ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for row in rows:

@@ -16,6 +16,7 @@ from tests.conftest import World, until
 from tests.earlier import row, write_earlier
 
 from recollect.files.session.record import add_given, add_words, reset_given, set_triaged
+from recollect.web.place import Place
 
 ENTRY = {"name": "Lock rows in one order", "description": "Or they wait for each other.", "category": "patterns"}
 
@@ -91,6 +92,23 @@ def test_records_of_sessions_go_whatever_they_begin_with(world: World) -> None:
         if session in ("triaged", "compacted"):
             reset_given(store, session)
     assert len(list((world.store / ".sessions").iterdir())) == 5
+    uninstall(world)
+    assert not world.store.exists()
+
+
+def test_what_servers_of_pages_leave_goes_and_what_others_put_there_stays(world: World) -> None:
+    place = Place(str(world.store), str(world.project))
+    assert place.take()
+    sockets, address = place.listen(0)
+    place.hand_over(address, "/")
+    for each in sockets:
+        each.close()
+    folder = world.store / ".pages"
+    mine = folder / "mine.html"
+    mine.write_text("mine", encoding="utf-8")
+    uninstall(world)
+    assert list(folder.iterdir()) == [mine]
+    mine.unlink()
     uninstall(world)
     assert not world.store.exists()
 

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,10 +14,15 @@ from recollect.config.workspace import Workspace
 from recollect.domain.text import counted, one_line
 from recollect.files.textfile import write_bytes
 
+if TYPE_CHECKING:
+    from recollect.web.place import HandOver
+
 
 @click.command("ui")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on.  [default: any free]")
-@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on.  [default: the usual one]"
+)
+@click.option("--no-browser", is_flag=True, help="Say how to open the pages, and open no browser.")
 @click.option("--team", is_flag=True, help="Begin with the scopes of the team that was joined.")
 @click.option(
     "--export", "export_file", metavar="FILE", help="Write one page to read or send instead, and serve nothing."
@@ -32,8 +38,9 @@ def command(
     Opens a page of this machine alone: what awaits you today, what sessions were given and used, all memories with
     search, and each memory with its history. What you change there goes through the same checks as here.
 
-    The address works once, for the browser that opens it. The command ends ten minutes after the last page was
-    closed, or with Ctrl-C.
+    Only a browser that this command has opened sees anything, or one that is given the address from the terminal,
+    which works once. The command again opens the page again. It ends ten minutes after the last page was closed, or
+    with Ctrl-C.
 
     With --export it writes memories, sessions and charts of this project to one file that needs no server, loads
     nothing and works without JavaScript. A credential in it is replaced by its kind, and that is said.
@@ -49,7 +56,7 @@ def command(
     if team:
         joined_team(workspace.global_store)  # or it says how to join one
     first = "/team" if team else "/"
-    serve(workspace, port, lambda url: _ready(url, no_browser or as_json, as_json), first=first)
+    serve(workspace, port, lambda found: _ready(found, no_browser, as_json), first=first)
 
 
 def _export(workspace: Workspace, file: str, force: bool, as_json: bool) -> None:
@@ -68,19 +75,37 @@ def _export(workspace: Workspace, file: str, force: bool, as_json: bool) -> None
     click.echo(f"Exported {counted(report.count, 'memory', 'memories')} and {sessions} to {one_line(path)}.")
 
 
-def _ready(url: str, no_browser: bool, as_json: bool) -> None:
+def _ready(found: HandOver, no_browser: bool, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"url": url}))
+        click.echo(json.dumps({"url": found.url, "file": found.file}))
     else:
-        click.echo(f"recollect ui: {styled(url, 'cyan')}")
-        click.echo("It ends ten minutes after the last page is closed; Ctrl-C ends it now.")
+        _tell(found, no_browser)
     sys.stdout.flush()
-    if not no_browser:
-        threading.Thread(target=_open, args=(url,), name="browser", daemon=True).start()
+    if no_browser or as_json:
+        return
+    opening = threading.Thread(target=_open, args=(found.file,), name="browser", daemon=True)
+    opening.start()
+    if found.is_running:
+        opening.join()
 
 
-def _open(url: str) -> None:
+def _tell(found: HandOver, no_browser: bool) -> None:
+    """Say where the pages are. The address that lets a browser in is shown on a terminal alone, and kept in no log."""
+    if found.said:
+        click.echo(found.said)
+    is_terminal = sys.stdout.isatty()
+    url = found.url if is_terminal else found.plain_url
+    click.echo(f"recollect ui{' runs already' if found.is_running else ''}: {styled(url, 'cyan')}")
+    if not is_terminal and no_browser:
+        click.echo(f"A browser is let in, once, by this file: {one_line(found.file)}")
+    if not found.is_running:
+        click.echo("It ends ten minutes after the last page is closed; Ctrl-C ends it now.")
+
+
+def _open(file: str) -> None:
+    """Open the file of a hand-over in the user's browser: every user can read what a browser is started with."""
     import webbrowser
+    from pathlib import Path
 
-    if not webbrowser.open(url):
-        click.echo("No browser could be opened; open the address yourself.", err=True)
+    if not webbrowser.open(Path(file).as_uri()):
+        click.echo(f"No browser could be opened; open the address yourself, or this file: {one_line(file)}", err=True)

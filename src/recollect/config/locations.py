@@ -131,6 +131,11 @@ def source_path(key: str, store: str) -> str:
     return os.path.join(store, key.removeprefix(_IN_STORE)) if key.startswith(_IN_STORE) else key
 
 
+def pages_folder(store: str) -> str:
+    """Return the folder of the servers of pages: their address, and what lets the user's browser in."""
+    return os.path.join(store, ".pages")
+
+
 def consents() -> str:
     """Return the file of the user's consents to values in projects' settings."""
     return os.path.join(global_store(), ".consents")

@@ -70,7 +70,7 @@ class Listener:
         guard = Guard(app, worker, callers, self._metrics_token)
         server = Server(guard, callers.is_known, ending, stopping=guard.dismiss, timeout=SERVICE_TIMEOUT)
         guard.connections = server.connections
-        server.serve(self._socket, lambda: self._begin(background))
+        server.serve([self._socket], lambda: self._begin(background))
 
     def _begin(self, background: Background) -> None:
         self._introduce()

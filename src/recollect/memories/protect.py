@@ -33,7 +33,7 @@ _LONGEST_SHOWN = 200
 _GROWING = ("recollect.log", ".hook-times")  # and the older part of each
 _OWN_IN_STORE = (
     *(".sessions", ".told", ".last-injection.json", ".promoted.json", ".looked", ".met", ".consents", ".lock"),
-    *("team.json", "team"),
+    *("team.json", "team", ".pages"),
 )
 
 _REASONS = {

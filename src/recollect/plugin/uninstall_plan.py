@@ -56,6 +56,7 @@ IN_STORE = (
 )
 _LARGEST_RECORD = 1024 * 1024
 _ABANDONED = 3600.0  # seconds
+_MARK = 16  # characters, by which a project's server of pages is known
 
 
 @dataclass
@@ -134,6 +135,8 @@ def _of_store(store: str) -> Iterator[str]:
     yield from _files(store, is_temporary)
     team = locations.team_folder(store)
     yield from _whole(team, [*_files(team, lambda name: is_temporary(name) or is_team_file(name))])
+    pages = locations.pages_folder(store)
+    yield from _whole(pages, [*_files(pages, _is_of_pages), *_files(pages, is_temporary)])
     sessions = os.path.join(store, SESSIONS)
     yield from _whole(sessions, [*filter(_is_record, _files(sessions, bool)), *_files(sessions, is_temporary)])
 
@@ -191,6 +194,13 @@ def _listed(folder: str) -> list[str]:
         return sorted(os.listdir(folder))
     except OSError:
         return []
+
+
+def _is_of_pages(name: str) -> bool:
+    """Return True for a file of a server of pages: its lock, its address, or a hand-over."""
+    mark, _, rest = name.partition(".")
+    of_project = len(mark) == _MARK and (rest in ("lock", "address") or rest.endswith(".html"))
+    return of_project or name in ("usual", "usual.lock")
 
 
 def _is_record(path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
 import logging
 import os
@@ -18,6 +19,7 @@ from recollect.serving.connections import MOST_STRANGERS, Connection, Door, Head
 from recollect.serving.ending import Ending
 
 MOST_AT_ONCE = 256
+_TRIES = 20  # a port that is free in one kind of addresses is hardly ever taken in the other
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -61,12 +63,12 @@ class Server:
         """Return the number of open connections."""
         return len(self._server.server_state.connections)
 
-    def serve(self, listening: socket.socket, started: Callable[[], object]) -> None:
+    def serve(self, listening: Sequence[socket.socket], started: Callable[[], object]) -> None:
         """Serve until the end, then end the process. `started` is called just before."""
         self._ending.stop_with(self._server.stop)
         self._ending.wait_for(lambda: not self._has_ended)
         started()
-        self._server.run(sockets=[listening])
+        self._server.run(sockets=[*listening])
         self._has_ended = True
         self._ending.begin()
         self._ending.wait()
@@ -115,6 +117,29 @@ def listen(host: str, port: int) -> socket.socket:
             f"cannot listen on {host}:{port}: {error.strerror or error}; choose another port, or 0 for any that is free"
         ) from error
     return listening
+
+
+def listen_here(port: int) -> list[socket.socket]:
+    """Return sockets that listen on a port of this machine alone, 0 for any free one, in both kinds of addresses.
+
+    Browsers try both for a name of this machine: with one of them left free, another user could answer in our name.
+
+    Raises:
+        StorageError: the port cannot be used.
+    """
+    tries = 1 if port else _TRIES
+    while True:
+        tries -= 1
+        first = listen("127.0.0.1", port)
+        try:
+            return [first, listen("::1", first.getsockname()[1])]
+        except StorageError as error:
+            cause = error.__cause__
+            if isinstance(cause, OSError) and cause.errno != errno.EADDRINUSE:
+                return [first]  # there are no such addresses here, for anybody
+            first.close()
+            if not tries:
+                raise
 
 
 def host_names(host: str, port: int, allowed: Sequence[str] = ()) -> list[str]:

@@ -1,21 +1,28 @@
-"""Filter requests: only the browser with the one-time token sees anything, and only our own pages ask for it."""
+"""Filter requests: only a browser that was let in sees anything, and only our own pages ask for it.
+
+A browser that is let in gets a key, which its pages send in a header and no browser sends by itself: cookies go to
+every port of a machine, and to whoever takes ours. An answer to the key carries a seal, which says whose answer it is:
+pages send nothing that was typed to anybody else. Both end with the server.
+"""
 
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
-from collections.abc import Sequence
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs
+from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.serving.listen import origins_of
+from recollect.web.place import HERE, Address
+from recollect.web.render import HERE as FOLDER
 
 MAX_BODY = 2 * 1024 * 1024
 STATIC = "/static/"
+ENTER = "/enter"
 
 _CHANGES_NOTHING = ("GET", "HEAD")
 _POLICY = (
@@ -26,11 +33,14 @@ _HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_LOCKED = "This page needs the address that `recollect ui` has printed, and each works once; run `recollect ui` again."
+_SEAL = "Recollect-Seal"
+_SCHEME = b"Bearer "
+_LONGEST_TOKEN = 100
+_LOCKED = "This page is for a browser that `recollect ui` has opened; run `recollect ui` again."
 
 
 class TooLarge(Exception):
@@ -38,69 +48,74 @@ class TooLarge(Exception):
 
 
 class Guard:
-    """A filter around the application: it checks host, origin and cookie, and adds headers to every answer."""
+    """A filter around the application: it checks host, origin and key, and adds headers to every answer."""
 
-    def __init__(self, app: ASGIApp, names: Sequence[str], port: int, first: str = "/") -> None:
-        """Take the application, the names of its server, and the page that the one-time token leads to."""
+    def __init__(self, app: ASGIApp, address: Address, takes: Callable[[str], bool]) -> None:
+        """Take the application, the address of its server, and a function that takes the token of a hand-over."""
         self._app = app
-        self._first = first
-        self._names = frozenset(names)
-        self._origins = frozenset(origins_of(names))
-        self._cookie = f"recollect_{port}"  # browsers send cookies to every port of a host
+        self._takes = takes
+        self._hosts = frozenset(address.hosts)
+        self._name = address.name
+        self._origins = frozenset(origins_of(address.hosts))
         self._key = secrets.token_urlsafe(32)
-        self.token = secrets.token_urlsafe(32)  # emptied by its use
+        self._seal = secrets.token_urlsafe(32)
+        with open(os.path.join(FOLDER, "static", "enter.html"), encoding="utf-8") as file:
+            self._entrance = file.read()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        refusal = self._refusal(scope)
-        if refusal:
-            await refusal(scope, receive, _with_headers(send, scope["path"]))
-            return
-        await self._app(scope, _bounded(receive), _with_headers(send, scope["path"]))
+        headers = Headers(scope=scope)
+        is_known = self.is_known(scope["headers"])
+        answer = self._answer(scope, headers, is_known)
+        if answer is None and scope["path"] == ENTER and not is_known:
+            answer = await self._entered(receive)
+        seal = self._seal if is_known else ""
+        await (answer or self._app)(scope, _bounded(receive), _with_headers(send, scope["path"], seal))
 
     def is_known(self, headers: list[tuple[bytes, bytes]]) -> bool:
-        """Return True if a request has the cookie."""
-        try:
-            found = SimpleCookie("; ".join(Headers(raw=headers).getlist("cookie"))).get(self._cookie)
-        except CookieError:
-            return False
-        return found is not None and _is_same(found.value, self._key)
+        """Return True if a request has the key."""
+        # Not parsed: whoever reaches the port can send anything, and the server does nothing else meanwhile.
+        shown = [value for name, value in headers if name == b"authorization"]
+        return len(shown) == 1 and hmac.compare_digest(shown[0], _SCHEME + self._key.encode())
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _answer(self, scope: Scope, headers: Headers, is_known: bool) -> Response | None:
         """Return the answer to a request that does not reach the application; None for all others."""
-        sentence, status = self._fault(Headers(scope=scope))
-        if status:
-            return PlainTextResponse(sentence, status)
-        is_known, token = self.is_known(scope["headers"]), _token_in(scope)
-        if scope["path"].startswith(STATIC) or (is_known and not token):
-            return None
-        if not is_known and not (scope["method"] == "GET" and scope["path"] == "/" and self._takes(token)):
-            return PlainTextResponse(_LOCKED, 403)
-        answer = RedirectResponse(self._first, 303)
-        answer.set_cookie(self._cookie, self._key, httponly=True, samesite="strict", path="/")
-        return answer
+        path, is_question = scope["path"], scope["method"] in _CHANGES_NOTHING
+        host = ",".join(headers.getlist("host")).lower()
+        if path == HERE and host in self._hosts and host.startswith(self._name):
+            return Response(status_code=204, headers={"Access-Control-Allow-Origin": "*"})
+        if is_question and host in self._hosts and "authorization" not in headers and not path.startswith(STATIC):
+            return HTMLResponse(self._entrance)  # a link of anybody may lead here: nothing is in it
+        is_for_all = path.startswith(STATIC) if is_question else path == ENTER
+        sentence, status = self._fault(headers, host, is_known or is_for_all)
+        return PlainTextResponse(sentence, status) if status else None
 
-    def _fault(self, headers: Headers) -> tuple[str, int]:
-        """Return why a request is refused whoever makes it, and the status; 0 if it is not."""
-        hosts = headers.getlist("host")
-        if len(hosts) != 1 or hosts[0].lower() not in self._names:
+    def _fault(self, headers: Headers, host: str, may_ask: bool) -> tuple[str, int]:
+        """Return why a request is refused, and the status; 0 if it is not."""
+        if host not in self._hosts:
             return "This server answers only to its own name.", 421
-        # A page of another site comes without the strict cookie; but another port of this machine is no other site.
         is_ours = headers.get("sec-fetch-site", "none") in ("none", "same-origin")
         if not is_ours or ("origin" in headers and headers["origin"] not in self._origins):
             return "Requests of other pages are refused.", 403
+        if not may_ask:
+            return _LOCKED, 403
         if int(headers.get("content-length") or 0) > MAX_BODY:
             return "The request is too large.", 413
         return "", 0
 
-    def _takes(self, token: str) -> bool:
-        """Return True for the right token, once."""
-        if not self.token or not _is_same(token, self.token):
-            return False
-        self.token = ""
-        return True
+    async def _entered(self, receive: Receive) -> Response:
+        """Answer a browser that shows the token of a hand-over."""
+        token = b""
+        while len(token) <= _LONGEST_TOKEN:
+            message = await receive()
+            token += message.get("body", b"")
+            if not message.get("more_body", False):
+                break
+        if len(token) > _LONGEST_TOKEN or not self._takes(token.decode("ascii", "replace")):
+            return PlainTextResponse(_LOCKED, 403)
+        return JSONResponse({"key": self._key, "seal": self._seal})
 
 
 def changes_something(method: str) -> bool:
@@ -109,25 +124,18 @@ def changes_something(method: str) -> bool:
 
 def is_csrf_token(given: str, token: str) -> bool:
     """Return True for the token that our own pages have in their forms."""
-    return _is_same(given, token)
+    # In constant time, so that the time taken tells nothing about the token.
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
 
 
-def _is_same(given: str, secret: str) -> bool:
-    # In constant time, so that the time taken tells nothing about the secret.
-    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
-
-
-def _token_in(scope: Scope) -> str:
-    found = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])
-    return found[0]
-
-
-def _with_headers(send: Send, path: str) -> Send:
+def _with_headers(send: Send, path: str, seal: str) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers.update(_HEADERS)
             headers["Cache-Control"] = "no-cache" if path.startswith(STATIC) else "no-store"
+            if seal:
+                headers[_SEAL] = seal
         await send(message)
 
     return send_with_headers

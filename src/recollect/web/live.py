@@ -38,7 +38,7 @@ class Live:
         changed = asyncio.Event()
         self._listening.add(changed)
         try:
-            yield "retry: 1000\n\n"
+            yield ": here\n\n"
             while True:
                 if self._state:
                     yield f"event: state\ndata: {self._state}\n\n"

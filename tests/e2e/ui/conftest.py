@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -33,14 +34,19 @@ expect.set_options(timeout=_SHOWN_WITHIN)
 
 @dataclass(frozen=True)
 class Served:
-    """A running `recollect ui`: its process, its address with the token, and that without."""
+    """A running `recollect ui`: its process, its address with the token and that without, and its hand-over."""
 
     process: subprocess.Popen[str]
     url: str
+    file: str
 
     @property
     def base(self) -> str:
-        return self.url.partition("/?")[0]
+        return "http://" + urlsplit(self.url).netloc
+
+    @property
+    def token(self) -> str:
+        return urlsplit(self.url).fragment.removeprefix("token=")
 
 
 # Of a module and not of all: while playwright runs, no other test of the worker can run an event loop.
@@ -59,6 +65,19 @@ def chromium() -> Iterator[Browser]:
         )
         yield launched
         launched.close()
+
+
+@pytest.fixture(scope="module")
+def unknowing(chromium: Browser) -> Iterator[Browser]:
+    """A browser that does not know names such as ours."""
+    rules = "--host-resolver-rules=MAP *.localhost ~NOTFOUND"
+    launched = chromium.browser_type.launch(
+        executable_path=tool.program(),
+        args=[*tool.ARGUMENTS, rules],
+        env={**tool.environment()},  # pyright: ignore[reportArgumentType]
+    )
+    yield launched
+    launched.close()
 
 
 @pytest.fixture
@@ -81,7 +100,7 @@ def serve() -> Iterator[Serve]:
         assert process.stdout
         line = process.stdout.readline()
         assert line, process.stderr and process.stderr.read()
-        return Served(process, json.loads(line)["url"])
+        return Served(process, **json.loads(line))
 
     yield start
     for process in started:
@@ -97,7 +116,13 @@ def visit(chromium: Browser, serve: Serve) -> Iterator[Callable[..., Page]]:
     contexts: list[Any] = []
 
     def opened(
-        world: World, path: str = "/", *, served: Served | None = None, refused: bool = False, **options: Any
+        world: World,
+        path: str = "/",
+        *,
+        served: Served | None = None,
+        url: str = "",
+        refused: bool = False,
+        **options: Any,
     ) -> Page:
         expected.extend(["a status of 403"] if refused else [])
         served = served or serve(world)
@@ -106,10 +131,11 @@ def visit(chromium: Browser, serve: Serve) -> Iterator[Callable[..., Page]]:
         )
         context.set_default_timeout(_SHOWN_WITHIN)
         contexts.append(context)
+        context.on("page", _wait_for_pages)
         page = context.new_page()
         page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(served.url)
+        page.goto(url or served.url)
         if path != "/":
             page.goto(served.base + path)
         return page
@@ -118,6 +144,19 @@ def visit(chromium: Browser, serve: Serve) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert [line for line in said if not any(words in line for words in expected)] == []
+
+
+def _wait_for_pages(page: Page) -> None:
+    """Have navigations wait for what takes the place of the entrance, or is no page of ours."""
+
+    def waiting(navigate: Callable[..., Any]) -> Callable[..., None]:
+        def navigated(*arguments: Any, **options: Any) -> None:
+            navigate(*arguments, **options)
+            expect(page.locator("body:not(:has(#refused[hidden]))")).to_be_attached()
+
+        return navigated
+
+    page.goto, page.reload, page.go_back = map(waiting, (page.goto, page.reload, page.go_back))
 
 
 Check = Callable[[Page], None]

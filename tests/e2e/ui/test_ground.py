@@ -24,20 +24,6 @@ def test_start_page_has_no_fault_in_any_size_and_scheme(
     check_page(page)
 
 
-def test_token_works_once_and_leaves_the_address(world: World, visit: Visit, serve: Serve) -> None:
-    served = serve(world)
-    page = visit(world, served=served)
-    assert page.url == served.base + "/"
-    assert page.context.cookies()[0]["httpOnly"]
-    assert page.context.cookies()[0]["sameSite"] == "Strict"
-    stranger = page.context.browser.new_context().new_page()  # pyright: ignore[reportOptionalMemberAccess]
-    stranger.goto(served.url)
-    expect(stranger.locator("body")).to_contain_text("run `recollect ui` again")
-    stranger.context.close()
-    page.goto(served.url)  # the browser that has the cookie may use it again
-    expect(page.get_by_role("heading", name="Today")).to_be_visible()
-
-
 def test_page_says_that_the_process_has_ended(world: World, visit: Visit, serve: Serve) -> None:
     served = serve(world)
     page = visit(world, served=served)

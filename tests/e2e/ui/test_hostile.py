@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from tests.conftest import World, days_ago
 from tests.e2e.ui.conftest import Check, Serve, ids_of
 
@@ -18,6 +18,8 @@ from recollect.store.values import Evidence, Receipt, ReceiptLine
 from recollect.sync.rebuild import sync_all
 
 Visit = Callable[..., Page]
+
+CONTENT = {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]}
 
 HOSTILE = (
     "</textarea></script><script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'>"
@@ -99,6 +101,35 @@ def test_hostile_text_in_every_field_is_shown_and_does_nothing(
     assert any("/edit" in path for path in seen)
     assert any("/sessions/" in path for path in seen)
     assert {url for url in asked if not url.startswith(served.base)} == set(), "nothing is asked of anybody else"
+
+
+def test_links_in_memories_lead_to_the_web_to_mail_and_to_the_editor_alone(
+    world: World, visit: Visit, chromium: Browser
+) -> None:
+    """A link with another scheme would hand an argument to a program, by one click on what a repository says."""
+    led = ["https://example.org/a", "mailto:ann@example.org", "vscode://file/srv/shop/a.py:3"]
+    others = [
+        "vscode://x",
+        "ms-msdt:/id",
+        "smb://host/share",
+        "//host/share",
+        "/health",
+        "x.html",
+        "tel:1",
+        "VBScript:x",
+    ]
+    lines = [f"[to]({url}) <{url}> [by][{at}]\n\n[{at}]: {url}" for at, url in enumerate([*led, *others])]
+    world.write_decision("links", content={**CONTENT, "decision": "\n\n".join(lines)})
+    exported = world.home / "memories.html"
+    assert world.run("ui", "--export", str(exported)).returncode == 0
+    page = visit(world, f"/memory/{ids_of(world)['Title of links']}")
+    from_file = chromium.new_page()
+    from_file.goto(exported.as_uri())
+    for shown in (page, from_file):
+        expect(shown.get_by_text("[to](vscode://x)")).to_be_visible()
+        found = {*shown.eval_on_selector_all("main a", "all => all.map(each => each.getAttribute('href'))")}
+        assert (found & {*led, *others}) == {*led}
+    from_file.close()
 
 
 def test_credential_in_a_memory_or_its_file_is_not_shown(lived: World, visit: Visit, serve: Serve) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 from tests.conftest import World
-from tests.e2e.ui.conftest import Check, Serve, entry_of, ids_of
+from tests.e2e.ui.conftest import Check, entry_of, ids_of
 
 from recollect.engine.engine import Engine
 from recollect.learn.by_hand import Note, add
@@ -143,22 +143,3 @@ def test_entry_of_another_project_is_shown_and_changed_there(lived: World, visit
     page.get_by_role("button", name="Retire").click()
     expect(page.locator("#notice")).to_contain_text("Retired")
     assert entry_of(lived, done.id).status == "retired"
-
-
-def test_server_that_was_started_again_takes_what_was_typed_before(lived: World, visit: Visit, serve: Serve) -> None:
-    id = ids_of(lived)[PRICES]
-    first = serve(lived)
-    page = visit(lived, f"/memory/{id}/edit", served=first, refused=True)
-    page.get_by_label("Title").fill("Prices are cents")
-    first.process.kill()
-    first.process.wait()
-    again = serve(lived, "--port", first.base.rpartition(":")[2])
-    page.get_by_role("button", name="Save").click()
-    expect(page.locator("#notice")).to_contain_text("run `recollect ui` again")
-    expect(page.get_by_label("Title")).to_have_value("Prices are cents")
-    page.get_by_role("button", name="Close this notice").click()
-    expect(page.locator("#notice")).to_be_empty()
-    page.context.new_page().goto(again.url)
-    page.get_by_role("button", name="Save").click()
-    expect(page.locator("#notice")).to_contain_text("Saved.")
-    assert "Prices are cents" in ids_of(lived)

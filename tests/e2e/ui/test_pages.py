@@ -106,17 +106,20 @@ def test_times_are_relative_with_the_exact_one_on_hover(lived: World, visit: Vis
 def test_names_of_files_open_the_editor(lived: World, visit: Visit, serve: Serve) -> None:
     id = ids_of(lived)["Prices are integers in cents"]
     path = str(lived.project / "src" / "pricing.py")
-    page = visit(lived, f"/memory/{id}")
-    expect(page.get_by_role("link", name="src/pricing.py")).to_have_attribute("href", f"vscode://file{path}:1")
-    other = serve(lived, RECOLLECT_EDITOR_URL="txmt://open?url=file://{path}&line={line}")
-    page = visit(lived, f"/memory/{id}", served=other)
-    expect(page.get_by_role("link", name="src/pricing.py")).to_have_attribute(
-        "href", f"txmt://open?url=file://{path}&line=1"
-    )
-    hostile = serve(lived, RECOLLECT_EDITOR_URL="javascript:alert('{path}')")
-    page = visit(lived, f"/memory/{id}", served=hostile)
-    expect(page.locator("#files")).to_be_visible()
-    assert page.locator("a[href^=javascript]").count() == 0
+
+    def opened(editor: str) -> Page:
+        served = serve(lived, RECOLLECT_EDITOR_URL=editor)
+        page = visit(lived, f"/memory/{id}", served=served, refused=True)  # the next server refuses this page
+        expect(page.locator("#files")).to_be_visible()
+        served.process.kill()
+        served.process.wait()
+        return page
+
+    link = opened("").get_by_role("link", name="src/pricing.py")
+    assert link.get_attribute("href") == f"vscode://file{path}:1"
+    link = opened("txmt://open?url=file://{path}&line={line}").get_by_role("link", name="src/pricing.py")
+    assert link.get_attribute("href") == f"txmt://open?url=file://{path}&line=1"
+    assert opened("javascript:alert('{path}')").locator("a[href^=javascript]").count() == 0
 
 
 def test_change_by_another_process_shows_by_itself(lived: World, visit: Visit) -> None:

@@ -291,7 +291,7 @@ def test_only_known_names_are_kept_in_a_store_around_other_files(
     monkeypatch.setenv("RECOLLECT_HOME", str(store))
     assert kind(world, store / "src" / "main.py") == ""
     assert kind(world, store / "memory.db") == STORE
-    for name in (*IN_STORE, "team/team.backend.jsonl"):
+    for name in (*IN_STORE, "team/team.backend.jsonl", ".pages/usual"):
         assert kind(world, store / name) == STORE, name
 
 

@@ -1,11 +1,20 @@
 // Pages are ordinary links and forms. This adds what needs no new page: forms that stay where they are, search as you
 // type, keys, and changes that other processes make.
 
+import { ask, NotOurs, onHandOver } from "./key.js";
+
 const parser = new DOMParser();
 let asking = null; // the search that runs
 
+// Ask our server. While its events do not say that it is still there, it has to show that first: what was typed is sent
+// to nobody else.
+export async function fetched(url, options) {
+  if (!isHeard) await ask("/alive");
+  return ask(url, options);
+}
+
 export async function read(url, options) {
-  const response = await fetch(url, options);
+  const response = await fetched(url, options);
   return [parser.parseFromString(await response.text(), "text/html"), response];
 }
 
@@ -255,24 +264,46 @@ async function begin() {
 
 // One connection for a page that is looked at; a page in the background only says that it is still open, because a
 // browser keeps no more than six connections to a server.
-let events = null;
+let isHeard = true; // the page has just come from there
+let line = null;
 let state = "";
-function listen() {
-  events?.close();
-  events = null;
-  if (document.hidden) return;
-  events = new EventSource("/events");
-  events.addEventListener("state", (event) => {
-    if (state && event.data !== state) refresh().catch(() => {});
-    state = event.data;
-    document.documentElement.dataset.state = state;
-  });
-  events.onopen = () => hasEnded(false);
-  events.onerror = () => hasEnded();
+async function listen() {
+  line?.abort();
+  if (document.hidden) {
+    isHeard = false;
+    return;
+  }
+  const mine = (line = new AbortController());
+  const ended = await hear(mine.signal).catch((error) => error);
+  if (mine.signal.aborted) return;
+  isHeard = false;
+  hasEnded();
+  if (!(ended instanceof NotOurs)) setTimeout(() => mine === line && listen(), 1000); // else until a hand-over
+}
+async function hear(signal) {
+  const answer = await ask("/events", { signal });
+  isHeard = true;
+  hasEnded(false);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ""; ; ) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const told = (text + value).split("\n\n");
+    text = told.pop();
+    for (const each of told) follow(each.match(/^data: (.*)$/m)?.[1]);
+  }
+}
+function follow(now) {
+  if (!now) return;
+  if (state && now !== state) refresh().catch(() => {});
+  state = now;
+  document.documentElement.dataset.state = state;
 }
 document.addEventListener("visibilitychange", listen);
-setInterval(() => document.hidden && fetch("/alive").catch(() => {}), 120000);
-addEventListener("pagehide", () => events?.close());
+setInterval(() => document.hidden && ask("/alive").catch(() => {}), 120000);
+addEventListener("pagehide", () => line?.abort());
+addEventListener("pageshow", (event) => event.persisted && listen());
+onHandOver(listen);
 
 if (new URL(location).searchParams.has("notice")) history.replaceState(null, "", plain(location));
 listen();

@@ -1,7 +1,7 @@
 // The map of entries: points on a canvas, moved and zoomed, selected with a lasso or by keys. What is selected is a list
 // under it, with the same actions as on the page of all memories.
 
-import { hasEnded, post, read } from "./app.js";
+import { fetched, hasEnded, post, read } from "./app.js";
 
 const MOST_ZOOM = 60;
 const NEAR = 12; // how far in pixels the pointer may be from a point
@@ -32,7 +32,7 @@ class EntryMap {
   }
 
   async load() {
-    const response = await fetch(this.root.dataset.points).catch(() => null);
+    const response = await fetched(this.root.dataset.points).catch(() => null);
     if (!response) return hasEnded();
     if (!response.ok) {
       this.said.textContent = "The points could not be read. Reload the page; Health may tell why.";

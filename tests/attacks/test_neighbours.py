@@ -1,0 +1,86 @@
+"""Other users of the machine beside `recollect ui`: what they can read of it, and what they can send to it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from tests.conftest import NOBODY, World, cannot_be_tested
+
+# What another user can read of all processes, but for those of the reader itself.
+READ_ALL = f"""
+import glob, os, sys
+os.setgid({NOBODY}); os.setuid({NOBODY})
+for path in glob.glob("/proc/[0-9]*/cmdline"):
+    try:
+        sys.stdout.buffer.write(open(path, "rb").read().replace(b"\\0", b" ") + b"\\n")
+    except OSError:
+        pass
+"""
+
+# Says what it was started with, and stays, as a browser does.
+BROWSER = '#!/bin/sh\nprintf "%s\\n" "$@" >"$OPENED"\nread _ <"$STAYS"\n'
+
+COOKIE = 'a="' + "\\" * 60_000 + '"'
+
+
+@pytest.fixture
+def ui(world: World, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """`recollect ui` with a browser that stays, and the pipe by which that tells what it was started with."""
+    opened, stays = tmp_path / "opened", tmp_path / "stays"
+    os.mkfifo(opened)
+    os.mkfifo(stays)
+    browser = tmp_path / "browser"
+    browser.write_text(BROWSER, encoding="utf-8")
+    browser.chmod(0o755)
+    process = world.start(
+        "ui", encoding="utf-8", BROWSER=f"{browser} %s", OPENED=str(opened), STAYS=str(stays), DISPLAY=":9"
+    )
+    try:
+        yield process, opened
+    finally:
+        with stays.open("w"):
+            pass  # the browser ends
+        process.kill()
+        process.communicate()
+
+
+def test_no_other_user_reads_the_token_or_the_name(ui: tuple[subprocess.Popen[str], Path]) -> None:
+    if os.geteuid() != 0:
+        cannot_be_tested("only root can act for another user")
+    _, opened = ui
+    url = opened.read_text(encoding="utf-8").strip()
+    file = Path(url.removeprefix("file://"))
+    page = file.read_text(encoding="utf-8")
+    address = urlsplit(page.partition('href="')[2].partition('"')[0])
+    assert address.fragment.startswith("token=")
+    read = subprocess.run([sys.executable, "-c", READ_ALL], capture_output=True, check=True, cwd="/").stdout.decode()
+    assert str(file) in read, "the browser is there, and its arguments are read"
+    assert address.fragment.removeprefix("token=") not in read
+    assert str(address.hostname) not in read
+    looks = f"import os; os.setgid({NOBODY}); os.setuid({NOBODY}); open({str(file)!r})"
+    done = subprocess.run([sys.executable, "-c", looks], capture_output=True, check=False, cwd="/")
+    assert b"PermissionError" in done.stderr
+
+
+def test_header_of_a_neighbour_holds_nobody_up(world: World) -> None:
+    process = world.start("ui", "--json", encoding="utf-8")
+    assert process.stdout
+    host = urlsplit(json.loads(process.stdout.readline())["url"])
+    try:
+        for headers in ({"Cookie": COOKIE}, {"Cookie": f"recollect_{host.port}={COOKIE}"}, {"Authorization": COOKIE}):
+            for _ in range(5):
+                connection = http.client.HTTPConnection("127.0.0.1", host.port, timeout=20)
+                connection.request("GET", "/events", headers={"Host": host.netloc, **headers})
+                assert connection.getresponse().status == (403 if "Authorization" in headers else 200)
+                connection.close()
+    finally:
+        process.kill()
+        process.communicate()
