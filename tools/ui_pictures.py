@@ -78,6 +78,7 @@ def _take(url: str, names: dict[str, str], folder: Path, join_team: Callable[[],
         page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
         page.set_default_timeout(180_000)  # a busy machine takes its time to compare all entries
         page.goto(url)
+        page.wait_for_selector("body[data-csrf]")  # the browser is let in now
         for name, (path, scheme) in PAGES.items():
             if name == "team":
                 join_team()  # only now: with a team, every page has one more to choose
