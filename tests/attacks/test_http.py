@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from tests.conftest import PATIENCE, World
 import pytest
+from tests.conftest import PATIENCE, World
 from tests.integration.mcp_server.test_mcp_http import TOKEN, Served, serving
 
 from recollect.serving.connections import MOST_STRANGERS
