@@ -1,8 +1,9 @@
 """Lines that hold a secret, one for each format, made at run time so that no scanner takes this file for a leak.
 
-A template is the format; `{a36}` stands for 36 letters and digits drawn by chance. Each format belongs to one of two
-halves, by a checksum of its name: rules were chosen with `seen` in sight, `held out` is the half to believe.
-`reported` is the list of a tester.
+A template is the format; `{a36}` stands for 36 letters and digits drawn by chance. What is between ⟦ and ⟧ is written
+in Base64, and between ⟪ and ⟫ in full width. Each format belongs to one of two halves, by a checksum of its name: rules
+were chosen with `seen` in sight, `held out` is the half to believe. `reported` is the list of a tester, `attacked` what
+an attack on version 0.6.0 found to be missed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import random
 import re
 import string
+from base64 import b64encode
 from binascii import crc32
 
 _ALPHABETS = {
@@ -21,6 +23,8 @@ _ALPHABETS = {
     "u": string.ascii_uppercase + string.digits,
     "d": string.digits,
     "c": string.ascii_letters,
+    "t": string.ascii_uppercase + "234567",
+    "x": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
     "k": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
 }
 _WORDS = "copper lantern harbour velvet thunder orchid saddle meadow falcon pepper walnut glacier".split()
@@ -238,12 +242,71 @@ French | mot de {=passe} : {p}
 Spanish | La {=contraseña} es {p}
 OpenAI key and hyphens | {=sk-proj-}{a120}------------
 """
+_ATTACKED = r"""
+Rails secret key base | {=SECRET_KEY_BASE}={h128}
+Rails secret key base in YAML | secret_{=key_base}: {h128}
+key for tests | {=STRIPE_SECRET_KEY_TEST}={b40}
+token in a string | {=API_TOKEN_STRING} = "{a40}"
+data of a key | client-{=key-data}: {s80}==
+old password | {=OLD_PASSWORD}={p}
+password of a registry | {=REGISTRY_PASSWORD}={n}
+password for tests | {=DB_PASSWORD_TEST}={p}
+NVIDIA key | {=nvapi-}{b64}
+Tavily key | {=tvly-}{a32}
+Tavily development key | {=tvly-dev-}{a32}
+Jina key | {=jina_}{a60}
+Cerebras key | {=csk-}{l48}
+Firecrawl key | {=fc-}{h32}
+E2B key | {=e2b_}{h40}
+W&B key | {=wandb_v1_}{a77}
+Cursor key | {=key_}{h64}
+Cloudflare user token | {=cfut_}{a40}{h8}
+Cloudflare account token | {=cfat_}{a40}{h8}
+Cloudflare global key | {=cfk_}{a40}{h8}
+Vercel Blob token | {=vercel_blob_rw_}{a16}_{a30}
+PostHog personal key | {=phx_}{a43}
+dbt personal token | {=dbtu_}{b50}
+Infisical service token | {=st.}{uuid}.{h32}.{h32}
+Infisical old service token | {=st.}{h24}.{h32}.{h32}
+k3s server token | {=K10}{h64}::server:{h32}
+BIP32 key | {=xprv}{x107}
+Docker login | {{"auths":{{"ghcr.io":{{"{=auth}":"⟦deploy:{p}⟧"}}}}}}
+Docker login on its own line | "{=auth}": "⟦deploy:{n}⟧"
+key in kubeconfig | client-key-data: ⟦{=-----BEGIN} RSA PRIVATE KEY-----\n{s64}\n{s64}⟧
+assignment in Base64 | ⟦GITHUB_TOKEN={=ghp_}{a36}⟧
+Base64 in Base64 | ⟦{{"auths":{{"ghcr.io":{{"{=auth}":"⟦deploy:{p}⟧"}}}}}}⟧
+Kubernetes secret | apiVersion: v1\n{=kind}: Secret\nmetadata:\n  name: shop\ndata:\n  api: ⟦{p}⟧
+Kubernetes secret in JSON | {{"{=kind}":"Secret","data":{{"api":"⟦{p}⟧"}}}}
+htpasswd | ana:{=$apr1$}{a8}${a22}
+LDAP hash | {{{=SSHA}}}{s32}
+Django hash | {=pbkdf2_sha256}$600000${a22}${s43}=
+NTLM dump | Administrator:500{=:}{h32}:{h32}:::
+NetNTLMv1 | ana{=::}SHOP:{h48}:{h48}:{h16}
+NetNTLMv2 | ana{=::}SHOP:{h16}:{h32}:{h120}
+TOTP seed | {=TOTP_SEED}={t32}
+TOTP seed in groups | 2FA {=secret}: {t4} {t4} {t4} {t4} {t4} {t4} {t4} {t4}
+TOTP address | {=otpauth}://totp/shop:ana?secret={t32}&issuer=shop
+CSV | user,{=password}\nana,{p}
+CSV with semicolons and quotes | "id";"user";"{=passwd}"\n"1";"ana";"{p}"
+CSV, password without a digit | user,{=password}\nana,{n}
+key of a method | {=hmac} = "{b43}"
+key of a method in .env | {=JWT_SIGNING}={b43}
+seed phrase | {=seed} phrase: {w} {w} {w} {w} {w} {w} {w} {w} {w} {w} {w} glacier
+signed URL | https://storage.example.com/shop?{=X-Goog-Signature}={h512}
+signed URL of S3 | https://shop.s3.example.com/x?X-Amz-Expires=900&{=X-Amz-Signature}={h64}
+full width | ⟪{=ghp_}{a36}⟫
+prefix in full width | ⟪{=ghp_}⟫{a36}
+Cyrillic letters | {=раssword}={p}
+"""
+_NAMES_ATTACKED = frozenset(row.split(" | ", 1)[0] for row in _ATTACKED.strip().split("\n"))
 _NAMES_REPORTED = frozenset(row.split(" | ", 1)[0] for row in _REPORTED.strip().split("\n"))
 
 
 def half(name: str) -> str:
     if name in _NAMES_REPORTED:
         return "reported"
+    if name in _NAMES_ATTACKED:
+        return "attacked"
     return ("seen", "held out")[crc32(name.encode()) % 2]
 
 
@@ -251,18 +314,22 @@ def lines(seed: int = 1) -> dict[str, str]:
     """Return a line for each format, by its name."""
     chance = random.Random(seed)  # noqa: S311 (nothing is guarded by it)
     found: dict[str, str] = {}
-    for row in (_FORMATS.strip() + _REPORTED.rstrip()).split("\n"):
+    for row in (_FORMATS.strip() + _REPORTED.rstrip() + _ATTACKED.rstrip()).split("\n"):
         name, template = row.split(" | ", 1)
-        found[name] = (
-            re.sub(r"\{(=?)([^{}]+)\}", lambda part: _filled(part[1], part[2], chance), template)
-            .replace("\\n", "\n")
-            .replace("{{", "{")
-            .replace("}}", "}")
-        )
+        found[name] = filled(template, chance)
     return found
 
 
-def _filled(fixed: str, code: str, chance: random.Random) -> str:
+def filled(template: str, chance: random.Random) -> str:
+    """Return a line of a format."""
+    line = re.sub(r"\{(=?)([^{}]+)\}", lambda part: _part(part[1], part[2], chance), template)
+    line = line.replace("\\n", "\n").replace("{{", "{").replace("}}", "}")
+    for _ in range(line.count("⟦")):
+        line = re.sub("⟦([^⟦⟧]*)⟧", lambda part: b64encode(part[1].encode()).decode(), line)
+    return re.sub("⟪(.*?)⟫", lambda part: "".join(chr(ord(char) + 0xFEE0) for char in part[1]), line)
+
+
+def _part(fixed: str, code: str, chance: random.Random) -> str:
     if fixed:
         return code
     if code == "uuid":

@@ -32,6 +32,16 @@ def seconds(text: str) -> float:
         ("", "| password |\n|---|\n"),
         ("", "://a:b@c"),
         ("", "password "),
+        *(("", f"{'Z2hwX2Fi' * count} ") for count in (1, 3, 300)),
+        *(("", piece) for piece in ("otp ", "totp seed: ABCD ", "seed phrase: abcd ", "auth: ", '"auth":"Z2hw')),
+        *(
+            ("", piece)
+            for piece in ("otpauth://", "::", "a:1:", "jina_", "st.a1", "1|", "-Signature=", "SECRET_KEY_BASE=")
+        ),
+        *(("kind: secret ", piece) for piece in ("data:\n ", '"data":{', " \n a: b", "data:\n a: Z2hwX2Fi\n")),
+        *(("user,password\n", piece) for piece in ("a,b\n", "a,password\n", "password,")),
+        ("mnemonic: ", "abcd "),
+        ("", "\uff50assword="),
     ],
 )
 def test_twice_the_text_takes_about_twice_the_time(begin: str, piece: str) -> None:

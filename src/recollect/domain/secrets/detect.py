@@ -8,22 +8,29 @@ need none, and hooks without a find do not load `re`.
 
 from __future__ import annotations
 
-from recollect.domain.secrets.names import columns, named_values
-from recollect.domain.secrets.places import IN_URL, KEY, PLACES
+from recollect.domain.secrets.encoded import encoded_texts, is_login
+from recollect.domain.secrets.look_alikes import folded
+from recollect.domain.secrets.names import named_values
+from recollect.domain.secrets.places import IN_URL, KEY, LOGIN, PLACES, SEED_PHRASE, is_seed_phrase
 from recollect.domain.secrets.private import PRIVATE, private_parts
 from recollect.domain.secrets.rules import TOKENS
-from recollect.domain.secrets.values import compiled, is_masked, is_random, is_secret_word
+from recollect.domain.secrets.tables import columns, secret_data, separated_values
+from recollect.domain.secrets.values import compiled, has_digit, is_masked, is_random, is_secret_word
 from recollect.domain.text import named_text, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 # Kinds with an unmistakable shape: their value needs no further check.
 _SHAPED = frozenset({KEY, "a JSON web token"})
 _SHORTEST_TOKEN = 15
+_MOST_LAYERS = 2  # of Base64 in Base64
+# What the value of a kind must be; that of any other kind, no reference and no placeholder.
+_CHECKS: dict[str, Callable[[str], bool]] = {IN_URL: is_random, LOGIN: is_login, SEED_PHRASE: is_seed_phrase}
+_IN_CLUSTER = r"kind\\?[\"']?\s{0,4}:\s{0,4}\\?[\"']?secret\b"
 # Terminal codes: with a text (OSC and others), with parameters (CSI), of a character set; and colours that lost their
 # escape character, or have it in letters, as in JSON. `x[5m]` is no colour.
 _LONGEST_COLOUR = 21
@@ -40,7 +47,8 @@ _TOKEN_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in 
 def find_secret(text: str) -> str:
     """Return the kind of the first secret found in the text ("a GitHub token"), or an empty string.
 
-    Invisible characters and terminal codes cannot hide one: they are removed first.
+    Invisible characters and terminal codes cannot hide one: they are removed first. Letters that look like ASCII ones
+    count as these, and Base64 is read.
     """
     return next((kind for seen in _readings(text) for _, _, kind in _found(seen)), "")
 
@@ -99,18 +107,29 @@ def _redacted_field(name: object, value: Any) -> Any:
     return f"[redacted: {kind}]" if kind else shown
 
 
-def _found(text: str) -> Iterator[tuple[int, int, str]]:
+def _found(seen: str, layers: int = _MOST_LAYERS) -> Iterator[tuple[int, int, str]]:
     """Yield the start, end and kind of each secret. Some of them overlap."""
+    text = folded(seen)
     lowered = _lowered(text)
     for start, stop in private_parts(text) if "private" in lowered else ():
         yield start, stop, PRIVATE
     for kind, pattern in _that_may_match(_PLACE_BEGINNINGS, lowered):
         yield from _placed(text, kind, pattern)
-    long = " ".join([word for word in text.split() if len(word) >= _SHORTEST_TOKEN])
+    # Nothing drawn by chance has small letters alone.
+    long = " ".join(
+        [word for word in text.split() if len(word) >= _SHORTEST_TOKEN and not (word.islower() and not has_digit(word))]
+    )
     for kind, pattern in _that_may_match(_TOKEN_BEGINNINGS, long) if long else ():
         yield from _tokens(text, kind, pattern)
     yield from named_values(text, lowered)
     yield from columns(text, lowered) if "|" in text else ()
+    yield from separated_values(text, lowered) if "\n" in text else ()
+    if "kind" in lowered and "secret" in lowered and compiled(_IN_CLUSTER).search(lowered):
+        yield from secret_data(text)
+    for start, stop, inner in encoded_texts(text) if long and layers else ():
+        for _, _, kind in _found(visible(inner), layers - 1):
+            yield start, stop, kind
+            break
 
 
 def _that_may_match(beginnings: tuple[tuple[str, tuple[str, str]], ...], text: str) -> dict[tuple[str, str], None]:
@@ -129,7 +148,7 @@ def _tokens(text: str, kind: str, pattern: str) -> Iterator[tuple[int, int, str]
 def _placed(text: str, kind: str, pattern: str) -> Iterator[tuple[int, int, str]]:
     for found in compiled(pattern).finditer(text):
         group = found.lastindex or 0
-        if kind in _SHAPED or (is_random(found[group]) if kind == IN_URL else is_secret_word(found[group])):
+        if kind in _SHAPED or _CHECKS.get(kind, is_secret_word)(found[group]):
             yield (*found.span(group), kind)
 
 

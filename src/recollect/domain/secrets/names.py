@@ -6,11 +6,13 @@ A telling word is a word such as "password" or "token" in the name of a value.
 
 from __future__ import annotations
 
+from recollect.domain.secrets.tables import COLUMN_NAMES, PASSWORD
 from recollect.domain.secrets.values import (
     compiled,
     has_digit,
     is_call,
     is_code,
+    is_drawn,
     is_ordinary,
     is_passphrase,
     is_password,
@@ -21,18 +23,26 @@ from recollect.domain.secrets.values import (
     is_told_beside,
     words_of,
 )
-from recollect.domain.secrets.words import FOREIGN, NEUTRAL_AFTER, NEUTRAL_BEFORE, TELLING
+from recollect.domain.secrets.words import (
+    FOREIGN,
+    METHODS,
+    NEUTRAL_AFTER,
+    NEUTRAL_BEFORE,
+    NEUTRAL_BEFORE_PASSWORD,
+    PUBLIC,
+    TELLING,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-_PASSWORD = "a password"  # noqa: S105 (a kind)
 _CREDENTIAL = "a credential"
 TOO_MUCH = "too much to look through"
 _MOST_LOOKED_AT = 5_000  # values beside one word
 _LONGEST_NAME = 60
+_SHORTEST_BESIDE_METHOD = 32
 _LONGEST_LINE = 200
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
@@ -42,8 +52,6 @@ _SHORT = frozenset({"pass", "pw", "pwd", "key"})
 _BEFORE_OPTION = frozenset(("", *" \n`\"'"))
 _BEFORE_VARIABLE = frozenset(("", "export", "set", "ENV", "ARG", "env"))
 _SYMBOLS = frozenset("!@#$%^&*_+")
-# In a sentence, a password may directly follow these words: "with password X".
-_TOLD = FOREIGN | {"password", "passphrase", "passcode"}
 _PLURALS = frozenset(f"s{char}" for char in ("", *" :=\"'`*_\t\n"))
 
 # The text after a telling word: the rest of the name, a connection to the value, and the value, bare or in quotes.
@@ -85,32 +93,9 @@ def named_values(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
                 break
             span = found and _value(text, at, word, is_a_password, found)
             if span:
-                yield (*span, _PASSWORD if is_a_password else _CREDENTIAL)
+                yield (*span, PASSWORD if is_a_password else _CREDENTIAL)
                 end = span[1]
             at = lowered.find(word, end)
-
-
-def columns(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, end and kind of each password in a Markdown table, by the names of its columns."""
-    if not any(word in lowered for word in _TOLD):
-        return
-    named: list[bool] = []
-    start = 0
-    for line in text.splitlines(keepends=True):
-        cells = line.split("|")
-        if len(cells) < 2:
-            named = []
-        elif not any(named):
-            named = [any(word in _TOLD for word in cell.lower().strip(" *`\n").split()) for cell in cells]
-        else:
-            at = start
-            for is_named, cell in zip(named, cells, strict=False):
-                value = cell.strip(" *`\n")
-                begin = at + cell.find(value)
-                if is_named and has_digit(value) and is_password(value, bare=True):
-                    yield begin, begin + len(value), _PASSWORD
-                at += len(cell) + 1
-        start += len(line)
 
 
 def _followed(text: str, end: int) -> re.Match[str] | None:
@@ -127,15 +112,20 @@ def _value(text: str, at: int, word: str, is_a_password: bool, found: re.Match[s
     before, rest = text[start:at], found["rest"]
     if not _is_telling(before, text[at : found.start()], rest, word):
         return None
+    neutral = _neutral_words(before, rest, word, is_a_password)
+    if not PUBLIC.isdisjoint(neutral):
+        return None
     group = "quoted" if found["quoted"] else "bare"
     style = _style(text, start, found)
     value = found[group] if group == "quoted" or style == "shell" else _before_code(found["bare"])
     if len(value) < 3 or (group == "bare" and is_call(found["bare"], value)):
         return None
+    if neutral and not _overrules(value, style, is_a_password):
+        return None
     accepted = (
         _holds_password(value, style, word, group) if is_a_password else _holds_credential(value, style, word, found)
     )
-    return _whole(text, found, style) if accepted else None
+    return _whole(text, found, style) if accepted and not _repeats(text[start : found.end("rest")], value) else None
 
 
 def _before_code(bare: str) -> str:
@@ -144,17 +134,33 @@ def _before_code(bare: str) -> str:
 
 
 def _is_telling(before: str, word: str, rest: str, telling: str) -> bool:
-    """Return whether a name is a secret's: it has the telling word, and no neutral word such as "count"."""
+    """Return whether the telling word is a word of a name, not a part of another word."""
     if rest and not _begins_word(word, rest) and rest.lower() != "s":
         return False
     if telling in _SHORT and before and before[-1].isalnum() and not _begins_word(before, word):
         return before.lower() in ("pg", "my", "db", "user", "root")
-    if set(words_of(rest)) & NEUTRAL_AFTER:
-        return False
-    names = words_of(before)
-    if telling == "key" and not [name for name in names if len(name) > 1]:
-        return False
-    return not set(names[-2:]) & NEUTRAL_BEFORE
+    return telling != "key" or bool([name for name in words_of(before) if len(name) > 1])
+
+
+def _neutral_words(before: str, rest: str, telling: str, is_a_password: bool) -> set[str]:
+    """Return all words around the telling one if one of them is neutral: it says that a value is no secret."""
+    neutral = NEUTRAL_BEFORE_PASSWORD if is_a_password or telling == "secret" else NEUTRAL_BEFORE
+    names, after = set(words_of(before)[-2:]) if before else set[str](), set(words_of(rest)) if rest else set[str]()
+    return set() if names.isdisjoint(neutral) and after.isdisjoint(NEUTRAL_AFTER) else names | after
+
+
+def _overrules(value: str, style: str, is_a_password: bool) -> bool:
+    """Return whether a value is a secret in spite of a neutral word: it looks drawn by chance, or like a password."""
+    if is_a_password and style == "shell" and not value.islower() and has_digit(value) and is_told_beside(value):
+        return True
+    return style in ("shell", "line", "code", "option") and is_drawn(value)
+
+
+def _repeats(name: str, value: str) -> bool:
+    """Return whether a value is its own name, and so is code: `pass_fds=pass_fds`, `private_key = keys.PrivateKey`."""
+    words = words_of(name)
+    own = words_of(value)[-len(words) :] if "." in value else words_of(value)
+    return value[-1:].isalpha() and own == words
 
 
 def _begins_word(before: str, after: str) -> bool:
@@ -172,7 +178,9 @@ def _style(text: str, start: int, found: re.Match[str]) -> str:
     if found["option"] or (found["assigned"] and name.startswith("--")):
         is_first = text[max(0, start - 1) : start] in _BEFORE_OPTION
         return "told" if not name.startswith("-") else "option" if is_first else ""
-    return "prose" if found["prose"] else "tag" if found["tag"] else _assigned_style(text, start, name, found)
+    if found["prose"]:  # "to pass to" is no password
+        return "" if name.lower() == "pass" and found["prose"].strip() == "to" else "prose"
+    return "tag" if found["tag"] else _assigned_style(text, start, name, found)
 
 
 def _stands_alone(text: str, found: re.Match[str]) -> bool:
@@ -202,7 +210,7 @@ def _holds_password(value: str, style: str, word: str, group: str) -> bool:
     if not style or not is_secret_word(value) or (word in FOREIGN and not _has_sign(value)):
         return False
     if style in ("told", "prose"):
-        is_told = word in _TOLD and is_told_beside(value)
+        is_told = word in COLUMN_NAMES and is_told_beside(value)
         return is_told if style == "told" else _is_told(value, quoted=group == "quoted")
     if group == "quoted":
         return _is_quoted_password(value, style, word)
@@ -242,6 +250,8 @@ def _holds_credential(value: str, style: str, word: str, found: re.Match[str]) -
         return False
     if word == "key" and (len(value) < 16 or not has_digit(value)):
         return False
+    if word in METHODS:
+        return style in ("shell", "line", "code") and len(value) >= _SHORTEST_BESIDE_METHOD and is_drawn(value)
     if style == "shell" and word != "key":
         return len(value) >= (8 if word == "secret" else 12) and not is_placeholder(value) and not is_code(value)
     if style in ("code", "below") and found["bare"] and not has_digit(value):

@@ -9,6 +9,14 @@ _PASSWORD = "a password"  # noqa: S105 (a kind)
 _CREDENTIAL = "a credential"
 
 IN_URL = "a token in a URL"
+LOGIN = "a login"
+SEED_PHRASE = "a seed phrase"
+_SEED = "a seed of one-time codes"
+_HASH = "a password hash"
+# Words that no seed phrase has (BIP39), and a sentence of twelve words does.
+_IN_SENTENCES = frozenset("and are for from has have its not the was were which with your".split())
+_PHRASE_LENGTHS = (12, 15, 18, 21, 24)
+_FEWEST_WORDS = 5
 # A value on a command line: in quotes up to its closing quote, or bare up to a space.
 _GIVEN = r"""(?:"([^"\n]{3,200})"|'([^'\n]{3,200})'|([^\s"'-][^\s"'|]{2,200}))"""
 
@@ -99,4 +107,48 @@ PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("sudo",),
         rf"\b(?:echo|printf) (?:-\w )?{_GIVEN}\s{{0,4}}\|\s{{0,4}}sudo (?:-\w+ ){{0,4}}(?:-\w*S|--stdin)\b",
     ),
+    (
+        LOGIN,
+        ('"auth', "'auth", "auth:", "auth ="),
+        r"(?<![\w-])auth\\?[\"']?\s{0,4}[:=]\s{0,4}\\?[\"']?([A-Za-z0-9+/]{8,4000}={0,2})(?![\w+/=])",
+    ),
+    (_HASH, (":::",), r"(?i)\b[^\s:]{1,100}:\d{1,10}:([0-9a-f]{32}:[0-9a-f]{32}):::"),
+    (
+        _HASH,
+        ("::",),
+        r"(?i)::[\w.-]{0,64}:([0-9a-f]{16}:[0-9a-f]{32}:[0-9a-f]{16,}|[0-9a-f]{48}:[0-9a-f]{48}:[0-9a-f]{16})",
+    ),
+    (_SEED, ("otpauth://",), r"(?i)otpauth://[^\s\"'<>]{0,300}?[?&;]secret=([A-Z2-7]{16,200})"),
+    (
+        _SEED,
+        ("otp", "2fa", "mfa", "authenticator"),
+        r"(?i:otp|2fa|mfa|authenticator)"
+        r"(?:[\w -]{0,20}(?i:seed|secret|key)\w{0,10}|[\w -]{0,20}(?=\W{1,8}[A-Z ]{0,60}[2-7]))"
+        r"[\"'`*\]]{0,3}\s{0,4}(?::?=>?|:|is\b|\s)[*]{0,2}\s{0,4}[\"'`]?"
+        r"((?:[A-Z2-7]{4}[ -]){3,15}[A-Z2-7]{4}|(?=[a-z ]{0,80}[2-7])(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4}"
+        r"|[A-Z2-7]{16,128})(?![\w-])",
+    ),
+    (
+        SEED_PHRASE,
+        ("mnemonic", "phrase", "seed words", "seed_words", "recovery words"),
+        r"(?i:mnemonic|(?:seed|recovery|backup|secret|wallet)[ _-]?(?:recovery[ _-]?)?(?:phrase|words))"
+        r"[\"'`*]{0,3}\s{0,4}(?:[:=]|is|was)[*]{0,2}\s{0,4}[\"'`]?"
+        r"((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![ ,]{0,2}[a-z])",
+    ),
+    (
+        "a signature of a URL",
+        ("-signature=",),
+        r"X-(?:Goog|Amz|Oss|Cos|Ms)-Signature=([A-Za-z0-9%+/=]{40,2000})",
+    ),
+    (
+        _CREDENTIAL,
+        ("contribsys__com",),
+        r"(?i)CONTRIBSYS__COM[\"']?\s{0,4}[:=]\s{0,4}[\"']?([0-9a-f]{8}:[0-9a-f]{8})\b",
+    ),
 )
+
+
+def is_seed_phrase(value: str) -> bool:
+    """Return whether words are a seed phrase: as many as one has, and no sentence."""
+    words = value.replace(",", " ").split()
+    return len(words) in _PHRASE_LENGTHS and len(set(words)) >= _FEWEST_WORDS and _IN_SENTENCES.isdisjoint(words)

@@ -23,7 +23,7 @@ _ROOTS = tuple(f"/{name}/" for name in "bin dev etc home mnt opt path proc root 
 _SEPARATORS = dict.fromkeys(map(ord, "_-./:+, @"), " ")
 _SIGNS = frozenset("$%!-/")
 _LONGEST_NAME = 100
-_SHORTEST_BODY, _SHORTEST_EXAMPLE = 12, 16
+_SHORTEST_BODY, _SHORTEST_EXAMPLE, _SHORTEST_DRAWN = 12, 16, 20
 _compiled: dict[str, re.Pattern[str]] = {}
 _STRONG = frozenset("!@#$%^&*?~+")
 # Words with a digit or a sign in texts about passwords: algorithms, encodings, versions, addresses, options.
@@ -144,6 +144,12 @@ def is_strong_phrase(value: str) -> bool:
     return len(words) <= 6 and any(
         has_digit(word) and not _SIGNS_OF_PHRASES.isdisjoint(word[1:]) and _TEMPLATES.isdisjoint(word) for word in words
     )
+
+
+def is_drawn(value: str) -> bool:
+    """Return whether a value is long and looks drawn by chance: with most of its characters outside words."""
+    parts = value.translate(_SEPARATORS).split() if has_digit(value) and len(set(value)) >= 8 else ()
+    return sum([len(part) for part in parts if not _is_wordy(part)]) >= _SHORTEST_DRAWN and is_random(value)
 
 
 def _is_date(value: str) -> bool:

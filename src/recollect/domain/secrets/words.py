@@ -8,31 +8,35 @@ _PASSWORDS = (
     "password, passwd, passphrase, passcode, passwort, kennwort, mot de passe, contraseña, contrasena, pwd, pass, pw"
 )
 _CREDENTIALS = (
-    "secret, token, api_key, api-key, api key, apikey, access_key, access-key, access key, accesskey, account_key, "
-    "accountkey, private_key, private-key, private key, privatekey, subscription-key, credential, _auth, key"
+    "secret_key, secret-key, secret, token, api_key, api-key, api key, apikey, access_key, access-key, access key, "
+    "accesskey, account_key, accountkey, private_key, private-key, private key, privatekey, subscription-key, "
+    "credential, _auth, key, hmac, signing"
 )
+# Words that also name a method: only a long random value beside them is a secret (`hmac = "sha256"` is none).
+METHODS = frozenset({"hmac", "signing"})
 TELLING = (*((word, True) for word in _PASSWORDS.split(", ")), *((word, False) for word in _CREDENTIALS.split(", ")))
 
 # In these languages we know too few ordinary words, so a password needs a digit or a sign.
 FOREIGN = frozenset({"passwort", "kennwort", "mot de passe", "contraseña", "contrasena"})
 
-# Neutral words after or before the telling one: with them a name is not a secret's (token_count, next_token).
+# Neutral words after or before the telling one: with them a name is not a secret's (token_count, next_token), unless
+# its value looks drawn by chance (SECRET_KEY_BASE).
 NEUTRAL_AFTER = frozenset(
     """
-    address age alg algo algorithm alias arn array at attempts attr attribute available backend base bits block
-    bucket budget bytes cache callback change changed char character characters chars check class cls code codec col
-    column command complexity config confirmed count created data date dir directory display embedding enabled
+    address age alg algo algorithm alias arn array at attempts attr attribute available backend base bits block bucket
+    budget bytes cache callback change changed char character characters chars check checksum class cls code codec col
+    column command complexity config confirmed count created data date digest dir directory display embedding enabled
     encoding endpoint entropy entry env error errors exists expiration expired expires expiry factory field fields
-    file filename files fn folder format func function generator getter group handler hash hasher hashes header help
-    hint host icon id identifier ids index info input invalid invalidated is iterator key keys kind label last leaf
-    lease len length level lifetime limit line link list loader location logprobs lookup manager map mask match max
-    message method min minimum mode model name names namespace node note number object offset option options order
-    page pair param parameter params parser part path paths pattern placeholder policy pos position prefix prompt
-    property provider range rate ref reference refs regex registry required requirement requirements reset response
-    result role rotation rule rules scanner scheme scope sentence separator sequence server service session set
-    setting settings shape size source span start state status storage store strategy stream strength string suffix
-    table tag template test tests text time timeout title total transform ttl type types uri url urls usage use used
-    user users valid validation validator validity var variable vector version view visible warning width window
+    file filename files fingerprint fn folder format func function generator getter group handler hash hasher hashes
+    header help hint host icon id identifier ids index info input invalid invalidated is iterator key keys kind label
+    last leaf lease len length level lifetime limit line link list loader location logprobs lookup manager map mask
+    match max message method min minimum mode model name names namespace node note number object offset option options
+    order page pair param parameter params parser part path paths pattern placeholder policy pos position prefix
+    prompt property provider range rate ref reference refs regex registry required requirement requirements reset
+    response result role rotation rule rules scanner scheme scope sentence separator sequence server service session
+    set setting settings shape size source span start state status storage store strategy stream strength string
+    suffix table tag template test tests text time timeout title total transform ttl type types uri url urls usage use
+    used user users valid validation validator validity var variable vector version view visible warning width window
     words
     """.split()
 )
@@ -44,6 +48,27 @@ NEUTRAL_BEFORE = frozenset(
     modifier n natural new_line next no node num object of old option or order pad page partition primary property
     pub public range registry response row s3 sep seq setting shift short shortcut sort special ssh start stop str
     string symbol sync tab template to total type uint unique unk use valid
+    """.split()
+)
+
+# Neutral words whose value may look drawn by chance, and is public all the same: key_id, token_hash, next_token.
+PUBLIC = frozenset(
+    """
+    address alias alphabet any arn array batch cache cancel cancellation char character characters chars check
+    checksum continuation cursor digest dir directory endpoint event file filename files fingerprint first folder
+    foreign group handler hash hasher hashes hint id idempotency identifier ids index kid last link list location
+    lookup map mask name names namespace natural next object page param parameter parameters params partition path
+    paths pattern placeholder policy pos position primary pub public range ref reference refs regex request row s3
+    scope sequence sort sync table tag template uri uris url urls uuid var variable version view
+    """.split()
+)
+# Neutral words before "password" and the like. An old password, or a registry's, is a password.
+NEUTRAL_BEFORE_PASSWORD = frozenset(
+    """
+    any by cancel char class cls column dict empty end every first foreign function has if index invalid is item join
+    key last lookup mask match max message min missing modifier n next no node num object of option or page property
+    range response row sep seq setting sort start stop str string symbol tab template to total type uint unique unk
+    use valid
     """.split()
 )
 
