@@ -39,6 +39,7 @@ test-pythons:
 	  $$python -c pass 2>/dev/null || { echo "$$python is not here"; continue; }; \
 	  found=1; folder=.venv-$$(basename $$python); echo "Running the quick tests with $$python ..."; \
 	  [ $$folder/.installed -nt pyproject.toml ] || { $$python -m venv $$folder \
+	    && $$folder/bin/python -m pip uninstall --quiet --quiet --yes recollect \
 	    && $$folder/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' && touch $$folder/.installed; } \
 	    || { failed="$$failed $$python"; continue; }; \
 	  $(TESTED) $$folder/bin/python $(PYTEST) $(QUICK) || failed="$$failed $$python"; \
@@ -117,16 +118,22 @@ else
 	  { rm -rf $(VENV); echo "Python has no venv here; on Debian: apt-get install python3-venv"; exit 1; }
 endif
 
+# The distribution was once called `recollect`, as a stranger's is now. Beside the new one it would stay, and take the
+# command along when it goes. So it goes first.
 $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	@$(call uninstall,recollect)
 	@$(call install,recollect,-e .)
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	@$(call uninstall,recollect)
 	@$(call install,recollect and its test tools,-e '.[dev]')
 	@touch $@ $(VENV)/.installed
 
 ifdef UV
 install = echo "Installing $(1) ..." && $(UV) pip install --python $(BIN)/python $(2)
+uninstall = $(UV) pip uninstall --quiet --python $(BIN)/python $(1)
 else
 install = $(BIN)/python tools/install.py "$(1)" $(2)
+uninstall = $(BIN)/python -m pip uninstall --quiet --quiet --yes --disable-pip-version-check $(1)
 endif

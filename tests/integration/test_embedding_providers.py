@@ -320,11 +320,11 @@ def output_of(code: str) -> str:
 @pytest.mark.parametrize(
     ("provider", "module", "command"),
     [
-        ("gemini", "google.genai", "pip install 'recollect[gemini]'"),
-        ("gemini", "google", "pip install 'recollect[gemini]'"),
-        ("openai", "openai", "pip install 'recollect[openai]'"),
-        ("voyage", "voyageai", "pip install 'recollect[voyage]'"),
-        ("ollama", "httpx", "pip install 'recollect[ollama]'"),
+        ("gemini", "google.genai", "-m pip install 'google-genai>=1.0,<3'"),
+        ("gemini", "google", "-m pip install 'google-genai>=1.0,<3'"),
+        ("openai", "openai", "-m pip install 'openai>=1.40,<4'"),
+        ("voyage", "voyageai", "-m pip install 'voyageai>=0.3,<1'"),
+        ("ollama", "httpx", "-m pip install 'httpx>=0.27,<1'"),
         ("local", "onnxruntime", "the package onnxruntime, which is missing; install recollect again"),
         ("local", "tokenizers", "the package tokenizers, which is missing; install recollect again"),
         ("local", "numpy", "the package numpy, which is missing; install recollect again"),

@@ -11,6 +11,7 @@ import pytest
 
 import recollect.errors
 from recollect.errors import KeywordError
+from recollect.extras import EXTRAS
 from recollect.keywords.anthropic import AnthropicKeywords
 from recollect.keywords.ollama import OllamaKeywords, base_url
 from recollect.keywords.registry import Keywords, TieredKeywords, tiers
@@ -235,7 +236,7 @@ def test_missing_extra_names_the_command_that_installs_it(module, made):
     )
     bare = [sys.executable, "-I", "-S", "-c", program]
     done = subprocess.run(bare, capture_output=True, text=True, encoding="utf-8", check=True)
-    assert done.stdout.endswith(f"pip install 'recollect[{module}]'\n")
+    assert done.stdout.endswith(f" '{EXTRAS[module][2]}'\n")
 
 
 @pytest.mark.parametrize(

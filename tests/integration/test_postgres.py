@@ -380,7 +380,7 @@ def test_missing_driver_is_named_with_the_command(place: str, monkeypatch: pytes
     for name in [name for name in sys.modules if name.startswith("recollect.store.postgres")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(StoreError, match=r"pip install 'recollect\[postgres\]'"):
+    with pytest.raises(StoreError, match=r"pip install 'psycopg\[binary\]>=3\.2,<4'"):
         open_store(place)
 
 

@@ -105,7 +105,7 @@ def test_one_version_everywhere() -> None:
     printed = subprocess.run([RECOLLECT, "--version"], capture_output=True, encoding="utf-8", check=True).stdout
     assert changelog is not None
     plugin = json.loads((TOP / "plugin" / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))["version"]
-    assert {changelog[1], importlib.metadata.version("recollect"), printed.split()[-1], plugin} == {VERSION}
+    assert {changelog[1], importlib.metadata.version("recollect-memory"), printed.split()[-1], plugin} == {VERSION}
 
 
 def test_commands_are_modules_of_their_own() -> None:
@@ -143,7 +143,9 @@ def test_no_file_names_a_machine() -> None:
 
 def test_package_installs_nothing_but_what_it_declares() -> None:
     declared = {
-        re.split(r"[<>=]", line)[0] for line in importlib.metadata.requires("recollect") or [] if "extra" not in line
+        re.split(r"[<>=]", line)[0]
+        for line in importlib.metadata.requires("recollect-memory") or []
+        if "extra" not in line
     }
     pages = {"jinja2", "markdown-it-py", "markupsafe", "starlette", "uvicorn"}
     assert declared == pages | {"click", "mcp", "numpy", "onnxruntime", "pydantic", "tokenizers"}
