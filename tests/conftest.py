@@ -291,6 +291,15 @@ class World:
         path.write_text(json.dumps(record), encoding="utf-8")
         return path
 
+    def trust_in_client(self, root: Path | None = None, *, trusted: bool = True) -> Path:
+        """Write the answer of the client's trust dialog for the project, or for another folder."""
+        path = self.home / ".claude.json"
+        state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"projects": {}}
+        folder = str(root or self.project)
+        state["projects"][folder] = {"allowedTools": [], "hasTrustDialogAccepted": trusted}
+        path.write_text(json.dumps(state), encoding="utf-8")
+        return path
+
     def make_repository(self) -> None:
         """Make the project a repository that tracks nothing yet: its settings are the user's own then."""
         (self.project / ".git").mkdir()

@@ -141,6 +141,17 @@ def consents() -> str:
     return os.path.join(global_store(), ".consents")
 
 
+def trusted(store: str) -> str:
+    """Return the file of the repositories that the user has vouched for, or no longer does."""
+    return os.path.join(store, ".trusted")
+
+
+def claude_state(environment: Mapping[str, str] | None = None) -> str:
+    """Return the file where Claude Code keeps the folders that its user trusts; `environment` as below."""
+    named = (os.environ if environment is None else environment).get(CLIENT_FOLDER_VARIABLE)
+    return os.path.join(os.path.abspath(named or home()), ".claude.json")
+
+
 def claude_config(environment: Mapping[str, str] | None = None) -> str:
     """Return Claude Code's folder for files outside any project; `environment` takes the place of this process's."""
     named = (os.environ if environment is None else environment).get(CLIENT_FOLDER_VARIABLE)

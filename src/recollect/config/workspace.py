@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from recollect.config import locations, project
+from recollect.config import locations, project, trust
 from recollect.config.settings import load_settings
 from recollect.errors import WriteRefused
 
@@ -48,6 +48,7 @@ class Workspace:
         self._acting: Acting | None = None
         self._identity = ""
         self._package: str | None = None
+        self._vouched: dict[str, bool] = {}
         self._memory_root: MemoryRoot | None = None
 
     @property
@@ -85,6 +86,21 @@ class Workspace:
             has_both = self.folder and self.project_root
             self._package = project.package(self.project_root, self.folder) if has_both else ""
         return self._package
+
+    @property
+    def is_vouched(self) -> bool:
+        """Return True if the user has vouched for the project's repository, so that its text is given as it is."""
+        return self.vouches_for(self.project_root)
+
+    def vouches_for(self, root: str) -> bool:
+        """Return True if the user has vouched for the repository at a folder."""
+        if root not in self._vouched:
+            self._vouched[root] = trust.is_vouched(root, self.global_store, self.environment)
+        return self._vouched[root]
+
+    def vouch(self) -> None:
+        """Take the project's repository for vouched for: somebody has named its folder to read it."""
+        self._vouched[self.project_root] = self._vouched[self.identity] = True
 
     @property
     def bank(self) -> str:

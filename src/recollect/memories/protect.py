@@ -32,8 +32,8 @@ _LONGEST_SHOWN = 200
 # Our own files in the global store, wherever it is, beside the database and the journal.
 _GROWING = ("recollect.log", ".hook-times")  # and the older part of each
 _OWN_IN_STORE = (
-    *(".sessions", ".told", ".last-injection.json", ".promoted.json", ".looked", ".met", ".consents", ".lock"),
-    *("team.json", "team", ".pages"),
+    *(".sessions", ".told", ".last-injection.json", ".promoted.json", ".looked", ".met", ".consents", ".trusted"),
+    *("team.json", "team", ".pages", ".lock"),
 )
 
 _REASONS = {

@@ -52,6 +52,7 @@ IN_STORE = (
     LOOKED,
     MET,
     os.path.basename(locations.consents()),
+    os.path.basename(locations.trusted("")),
     os.path.basename(locations.team_state("")),
 )
 _LARGEST_RECORD = 1024 * 1024
