@@ -204,10 +204,12 @@ def inject(
 ) -> Injection:
     """Build the block for a session's start in a project, and record it as the last injection.
 
+    Whoever names a project vouches for its bank, so that it is given as its files have it.
     `limit` overrides the setting. Without an `event` the configured events are not consulted. Entries with keys in
     `without` are left out, and no others take their place. `markdown` is a reason not to use the store.
     """
     workspace = _Workspace(project_root, global_store, settings)
+    workspace.vouch()
     asked = _StartRequest(workspace, event=event, session=session, limit=limit)
     asked.without = without
     injection = _inject(asked, markdown=markdown)

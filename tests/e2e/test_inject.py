@@ -18,6 +18,7 @@ ONE = "### Pattern: One\nThe one lesson.\n- Used in: Feature #001\n"
 
 
 def test_block_has_the_stated_format(world: World) -> None:
+    world.trust_in_client()
     world.write_bank("anti-patterns", "### Anti-Pattern: A\nDo not.\n- Cost: Much\n")
     world.write_bank("heuristics", "### Plain name\nRule of thumb.\n- Source: Feature #018\n")
     world.write_bank("patterns", ONE, shared=True)
@@ -161,14 +162,14 @@ def test_read_only_store_costs_a_warning_not_the_block(world: World) -> None:
 def test_block_is_utf8_whatever_the_locale(world: World) -> None:
     world.write_bank("patterns", "### Pattern: Größe 🎯\nPrüfe zuerst.\n")
     for done in (world.run("inject", LANG="C", LC_ALL="C"), world.run_bare(LC_ALL="C")):
-        assert "### Pattern: Größe 🎯 [repository]\nPrüfe zuerst." in done.stdout
+        assert "### Pattern: Größe 🎯 [repository]\n> Prüfe zuerst." in done.stdout
 
 
 def test_bytes_that_are_not_utf8_do_not_hide_the_entry(world: World) -> None:
     path = world.write_bank("patterns", "")
     path.write_bytes(b"### Pattern: Caf\xe9\nLesson \xff here.\n")
     for done in (world.run("inject"), world.run_bare()):
-        assert "### Pattern: Caf? [repository]\nLesson ? here." in done.stdout
+        assert "### Pattern: Caf? [repository]\n> Lesson ? here." in done.stdout
 
 
 @pytest.mark.parametrize("count", [1, 60])

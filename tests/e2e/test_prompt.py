@@ -73,8 +73,8 @@ def test_a_prompt_gets_the_memory_that_it_is_about_with_text_to_act_on(semantic_
     assert asked(ready(semantic_world), COOKIE) == (
         BLOCK + "- [DECISION] Refresh token in an httpOnly cookie -> .claude/memory/decisions/refresh-token-cookie.json"
         " #tags:auth,cookies [repository]\n"
-        "  Decision: The refresh token is an httpOnly cookie.\n"
-        "  Why: A stolen token was used for a week\n"
+        "  > Decision: The refresh token is an httpOnly cookie.\n"
+        "  > Why: A stolen token was used for a week\n"
         "</memory-context>"
     )
     assert log(semantic_world) == ""
@@ -406,7 +406,7 @@ def test_a_memory_that_an_editor_has_changed_is_told_as_it_is(semantic_world: Wo
     settle(semantic_world)
     asked(ready(semantic_world), "another prompt about nothing at all")
     overwrite(path, content={"decision": "It goes into a header after all."})
-    assert "  It goes into a header after all.\n" in asked(semantic_world, COOKIE)
+    assert "  > It goes into a header after all.\n" in asked(semantic_world, COOKIE)
 
 
 @pytest.mark.parametrize("change", ["retired", "removed", "linked"])

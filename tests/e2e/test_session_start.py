@@ -125,7 +125,7 @@ def test_a_new_session_is_given_the_block_and_the_user_its_size(world: World, se
     world.write_bank("patterns", ONE)
     began = begin(world, RECOLLECT_MEMORY_SEMANTIC_ENABLED=str(semantic).lower(), **BY_WORDS)
     assert began.block.startswith(TITLE)
-    assert "### Pattern: One [repository]\nThe one lesson." in began.block
+    assert "### Pattern: One [repository]\n> The one lesson." in began.block
     assert began.message == "recollect: 1 lesson recalled"
     assert log_of(world) == ""
 

@@ -37,7 +37,17 @@ def test_keys_of_the_document_are_stable(world: World) -> None:
     told = status(world)
     assert list(told) == [
         *("project", "memory_root", "empty", "categories", "totals", "settings_off", "health", "index"),
-        *("storage", "last_capture", "awaiting_review", "knowledge", "team", "taken_over", "attention", "warnings"),
+        *(
+            "storage",
+            "last_capture",
+            "awaiting_review",
+            "knowledge",
+            "team",
+            "trust",
+            "taken_over",
+            "attention",
+            "warnings",
+        ),
     ]
     assert told["empty"] is True
     assert told["last_capture"] is None

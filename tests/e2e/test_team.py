@@ -80,7 +80,9 @@ def test_two_people_share_a_lesson(ann: World, bob: World) -> None:
     (hit,) = document(bob, "search", "gateway", "overload")["hits"]
     assert (hit["title"], hit["origin"], hit["said_by"]) == (JITTER[:-1], "team", "ann in team:backend")
     assert "said by ann in team:backend" in run(bob, "search", "gateway")
-    assert "- Said by: ann in team:backend" in run(bob, "inject")
+    block = run(bob, "inject")
+    assert f"\n> {JITTER}\n" in block, "bob has not vouched for what ann says"
+    assert "\n- Said by: ann in team:backend\n" in block
     assert document(bob, "show", SLUG)["origin"] == "team"
     assert document(bob, "status")["team"]["user"] == "bob"
     assert "Team" in run(bob, "status")

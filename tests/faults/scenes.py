@@ -391,6 +391,7 @@ SCENES = (
     Scene("restore memory", ("restore", "retired-now")),
     Scene("restore lesson", ("restore", content_hash(RETIRED_LESSON["description"]))),
     Scene("archive", ("archive", _COOKIE)),
+    Scene("trust", ("trust",), probes=(EXPORT, ("status", "--json"))),
     Scene("mute memory", ("mute", _COOKIE)),
     Scene("mute lesson", ("mute", content_hash(OLD_LESSON["description"]), "--everywhere"), probes=(EXPORT, _MUTED)),
     Scene("unmute", ("unmute", _COOKIE), prepare=_mark("muted"), probes=(EXPORT, _MUTED)),

@@ -65,9 +65,13 @@ def command(
     Of the project's own knowledge bank (docs/knowledge-bank) and of the global store, the entries that matter most for
     what is going on here are printed as one markdown block, always below 9,500 characters: by the active feature,
     recent and uncommitted changes and the branch, by meaning, by words and by prominence. The titles of the project's
-    memories follow. What was given is recorded in .last-injection.json and in the store. Nothing to give prints nothing
-    and exits with 0.
+    memories follow. With --project-root you vouch for that project's bank, so that it is given as its files have it;
+    else it is quoted, unless you have vouched for it before. What was given is recorded in .last-injection.json and in
+    the store. Nothing to give prints nothing and exits with 0.
     """
+    source = click.get_current_context().get_parameter_source("project_root")
+    if source is click.core.ParameterSource.COMMANDLINE:
+        workspace.vouch()
     if print_hook:
         print_json({"hooks": {"SessionStart": [_handler(event) for event in EVENTS]}})
         return

@@ -55,6 +55,7 @@ COMMANDS = {
     "store": UPKEEP,
     "team": EVERYDAY,
     "triggers": AGENTS,
+    "trust": EVERYDAY,
     "try": EVERYDAY,
     "ui": EVERYDAY,
     "uninstall": UPKEEP,

@@ -9,6 +9,7 @@ import click
 from recollect.cli.index import issue_text
 from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
 from recollect.config.settings import Settings
+from recollect.config.trust import CLIENT, NOBODY, OFF, REPLACED, YOU
 from recollect.config.workspace import Workspace
 from recollect.doctor.status import Status, status_of_project
 from recollect.domain.memory import seen
@@ -19,6 +20,14 @@ from recollect.memories.upkeep import BROKEN, IN_SYNC, MISSING, OUT_OF_SYNC
 from recollect.team.join import TeamStatus
 
 _INDEX = {IN_SYNC: "in sync", OUT_OF_SYNC: "out of sync", MISSING: "missing", BROKEN: "broken"}
+
+_TRUST = {
+    CLIENT: "you trust this repository in Claude Code, so its memories are given as its files have them",
+    YOU: "you vouched for this repository, so its memories are given as its files have them (`recollect trust --off`)",
+    OFF: "taken back, so this repository's memories are quoted (`recollect trust`)",
+    REPLACED: "another repository than the one that you trusted, so its memories are quoted (`recollect trust`)",
+    NOBODY: "nobody has vouched for this repository, so its memories are quoted (`recollect trust`)",
+}
 
 # How many files are named for each thing that needs attention; `recollect index --health` names more.
 _PLACES = 3
@@ -92,6 +101,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         ("Store", store + (f", {_bytes(status.database_bytes)}" if status.database_bytes else "")),
         *([("Follows", _followed(knowledge.followed))] if knowledge.followed else []),
         *([("Team", _team(status.team))] if status.team else []),
+        ("Trust", _TRUST[status.trust]),
         *([("Taken over", status.taken_over)] if status.taken_over else []),
         ("Switched off", ", ".join(status.settings_off) or "nothing"),
     ]
@@ -148,6 +158,7 @@ def _document(status: Status, settings: Settings) -> dict[str, Any]:
         "awaiting_review": status.awaiting_review,
         "knowledge": asdict(status.knowledge),
         "team": asdict(status.team) if status.team else None,
+        "trust": status.trust or None,
         "taken_over": status.taken_over or None,
         "attention": list(map(asdict, status.issues)),
         "warnings": status.warnings,

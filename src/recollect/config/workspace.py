@@ -90,17 +90,26 @@ class Workspace:
     @property
     def is_vouched(self) -> bool:
         """Return True if the user has vouched for the project's repository, so that its text is given as it is."""
-        return self.vouches_for(self.project_root)
+        return self._vouches_for(self.identity)
 
-    def vouches_for(self, root: str) -> bool:
-        """Return True if the user has vouched for the repository at a folder."""
-        if root not in self._vouched:
-            self._vouched[root] = trust.is_vouched(root, self.global_store, self.environment)
-        return self._vouched[root]
+    @property
+    def trust(self) -> str:
+        """Return the user's answer about the project's repository, as `config.trust` names it."""
+        return trust.trust_of(self.project_root, self.global_store, self.environment)
+
+    def vouches_for(self, owner: str) -> bool:
+        """Return True if the user has vouched for the repository that an entry of the store belongs to."""
+        return not self.acting and self._vouches_for(owner)
+
+    def _vouches_for(self, folder: str) -> bool:
+        place = project.identity(folder) if folder else ""
+        if place not in self._vouched:
+            self._vouched[place] = trust.is_vouched(folder, self.global_store, self.environment)
+        return self._vouched[place]
 
     def vouch(self) -> None:
-        """Take the project's repository for vouched for: somebody has named its folder to read it."""
-        self._vouched[self.project_root] = self._vouched[self.identity] = True
+        """Take the project's repository for vouched for: somebody has named its folder to have it read."""
+        self._vouched[self.identity] = True
 
     @property
     def bank(self) -> str:

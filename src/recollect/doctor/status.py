@@ -75,6 +75,7 @@ class Status:
     warnings: list[str] = field(default_factory=list[str])
     server: str = ""  # the address of the store, if it is no file
     team: TeamStatus | None = None  # None if no team is joined
+    trust: str = ""  # the user's answer about the repository
     taken_over: str = ""  # a sentence about the database of the memory system before recollect
 
     @property
@@ -115,6 +116,7 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
         warnings=warnings,
         server=database_name(workspace.store_place) if is_server(workspace.store_place) else "",
         team=team,
+        trust=workspace.trust,
         taken_over=taken_over,
     )
 

@@ -1,74 +1,142 @@
 # hot
-"""Make untrusted text safe for a model to read: as data, never as the words of a speaker."""
+"""Make text safe for a model to read: that of others as quoted data, that of the user as it is within our block."""
 
 from __future__ import annotations
 
-from recollect.domain.text import Table, fenced_lines, one_line, visible
+from recollect.domain.categories import CATEGORIES, LABEL
+from recollect.domain.text import Table, fenced_lines, is_fence, one_line, visible
+from recollect.domain.triage.spoken import START_TITLE
 
-# Combining marks, and signs readable as a colon.
+# Combining marks.
 _COMBINING = (
     *((0x300, 0x370), (0x483, 0x48A), (0x591, 0x5BE), (0x610, 0x61B), (0x64B, 0x660), (0x1AB0, 0x1B00)),
     *((0x1DC0, 0x1E00), (0x20D0, 0x2100), (0x3099, 0x309B), (0xFE20, 0xFE30)),
 )
-_COLONS = (0x02D0, 0x0589, 0x05C3, 0x2236, 0xA789, 0xFE13, 0xFE55)
 
 # Signs to open a tag and their lookalikes, then the possible continuations of a tag, with or without spaces between.
 _OPENING = "<\uff1c\ufe64\u02c2\u1438\u2039\u2329\u276c\u276e\u2770\u27e8\u3008"
 _IN_TAG = "/!?|"
 _NAMES = tuple("/ \\/ system memory user human assistant tool function antml triage transcript".split())
 
-# Beginnings of the client's lines, and its phrases in the middle of a line. Beginnings of other speakers' lines; these
-# are ordinary in code. Speakers whose name is ordinary unless words follow it.
-_CLIENT = (
-    *("system reminder", "system-reminder", "request interrupted", "stop hook feedback"),
-    *("caveat: the messages below", "this session is being continued", "end of memory"),
-)
-_HOOK = (" hook additional context", " hook success", " hook error", " hook feedback", " hook blocking error")
-_SPEAKERS = (
-    *("system:", "human:", "assistant:", "developer:", "system]", "user]", "assistant]", "inst]", "/inst]"),
-    *("system prompt", "system message", "system note", "system instruction"),
-)
-_USERS = ("user:", "tool result:")
+# Before each line that the user has not vouched for.
+QUOTE = "> "
 
-# A text without any of these needs no closer look.
-_TELLING = (
-    *("system", "human", "user", "assistant", "developer", "tool", "inst]"),
-    *("request", "hook", "caveat", "session", "memory"),
+# The name of our tag, signs that may stand before a name that is no tag, and lookalikes of the slash of a closing tag.
+_OUR_TAG = "memory-context"
+_BEFORE_NAMES = "`'\"(),.;:*_-#=~"
+_SLASHES = "/\u2044\u2215\u29f8\u2571\\"
+
+# The headings of our blocks: those of sections, and the beginnings of those of entries.
+PINNED_HEADING = "### Pinned in This Project"
+TITLES_HEADING = "### Memories of This Project"
+_HEADINGS = (
+    *(heading.lstrip("# ").lower() for heading in (START_TITLE, PINNED_HEADING, TITLES_HEADING)),
+    *(row.start_heading.lower() for row in CATEGORIES.values() if row.start_heading),
+    *(f"{label.lower()}:" for label in (*LABEL.values(), *(name.replace("_", " ") for name in CATEGORIES))),
+)
+_OUR_LEVEL = 3
+_DEEPEST = 6
+
+# Signs that may stand before a heading: spaces of all kinds, quotation and list marks.
+_BEFORE_HEADINGS = (
+    " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u205f\u3000>|*+-0123456789.)"
 )
 
-# Characters allowed before the first word of a line: spaces of all kinds, headings, quotation marks, list marks.
-_SPACES = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u205f\u3000"
-_BEFORE = _SPACES + "#[('\"`-+\u2022\u2013\u2014"
-_MOST_NUMBERS = 3
-_MOST_WORDS = 12
+# How much of a text is looked at behind the sign of a possible tag.
 _LONGEST_BEGINNING = 80
 
 
 def as_data(text: str) -> str:
-    """Return untrusted text as data: without invisible characters or tags, and with impersonating lines quoted.
+    """Return text of others as data: without invisible characters, and without tags.
 
     The first sign of a possible tag becomes `&lt;`. Other uses of the sign stay, to keep code readable.
-    Lines become quotes if they begin like words of the client, the system or a speaker.
     """
     text = visible(text)
     for sign in _OPENING:
         if sign in text:
             first, *rest = text.split(sign)
             text = first + "".join(("&lt;" if _is_tag(sign, part) else sign) + part for part in rest)
-    return _quoted(text)
+    return text
 
 
 def data_line(text: str) -> str:
-    """Return untrusted text on one line, as data."""
+    """Return text of others on one line, as data, to stand within a line of ours."""
     return as_data(one_line(text))
 
 
+def quoted(text: str) -> str:
+    """Return text that its user has not vouched for, each line quoted: so no line of it begins anything."""
+    return "\n".join(QUOTE + line for line in as_data(text).split("\n"))
+
+
+def as_written(text: str) -> str:
+    """Return text that the user has vouched for as it is, within our block.
+
+    No line of it can begin one of our headings or end the block, and no fence stays open.
+    """
+    lines = [_without_our_tag(line) for line in visible(text).split("\n")]
+    code = fenced_lines(lines) if "```" in text or "~~~" in text else frozenset[int]()
+    return "\n".join(_kept(line, at in code) for at, line in enumerate(lines))
+
+
+def written_line(text: str) -> str:
+    """Return text that the user has vouched for as it is, on one line, to stand within a line of ours."""
+    line = visible(text).replace("\n", " ")
+    return data_line(line) if _has_our_tag(line) else line
+
+
+def _without_our_tag(line: str) -> str:
+    return QUOTE + line.replace("<", "&lt;") if _has_our_tag(line) else line
+
+
+def _kept(line: str, is_code: bool) -> str:
+    """Return a line of vouched text, escaped if it would be a part of our block."""
+    begun = line.lstrip(_BEFORE_HEADINGS)
+    if _is_heading(begun, not is_code, len(begun) == len(line.lstrip())):
+        return f"{line[: len(line) - len(begun)]}\\{begun}"
+    is_rule = len(line.strip()) > 2 and not line.strip().strip("-=")
+    return f"\\{line}" if not is_code and (is_rule or is_fence(line)) else line
+
+
+def _is_heading(begun: str, is_text: bool, is_bare: bool) -> bool:
+    """Return whether a line without the signs before it is a heading of ours; in text, whether it looks like one.
+
+    Without signs before it, a heading above ours looks like one, too.
+    """
+    plain = begun if begun.isascii() else begun.translate(_PLAIN)
+    words = plain.lstrip("#")
+    level = len(plain) - len(words)
+    if not 0 < level <= _DEEPEST or (level != _OUR_LEVEL and words.strip() and not words[0].isspace()):
+        return False
+    is_like_ours = level == _OUR_LEVEL or (level < _OUR_LEVEL and is_bare)
+    return (is_text and is_like_ours) or words.strip().lower().startswith(_HEADINGS)
+
+
+def _has_our_tag(line: str) -> bool:
+    """Return whether a line may hold a tag of our block: its name after a sign, or letters like it after a slash."""
+    plain = (line if line.isascii() else line.translate(_PLAIN)).lower()
+    if plain.isascii() and _OUR_TAG not in plain:
+        return False
+    for at in range(len(plain)):
+        if plain[at] in _SLASHES or plain.startswith(_OUR_TAG, at):
+            closes = plain[at] in _SLASHES
+            name = plain[at + closes : at + _LONGEST_BEGINNING].lstrip()[: len(_OUR_TAG)]
+            before = plain[max(0, at - _LONGEST_BEGINNING) : at].rstrip(_SLASHES + " ")
+            is_sign = not before[-1].isalnum() and before[-1] not in _BEFORE_NAMES if before else closes
+            if is_sign and len(name) == len(_OUR_TAG) and all(map(_is_alike, name, _OUR_TAG)):
+                return True
+    return False
+
+
+def _is_alike(char: str, own: str) -> bool:
+    """Return whether a character is one of our tag's name, or beyond ASCII, where each letter has lookalikes."""
+    return char == own or not char.isascii()
+
+
 def _plain(point: int) -> int | None:
-    """Map a character to its look: full-width ones to ASCII, colon lookalikes to a colon, combining marks to None."""
+    """Map a character to its look: full-width ones to ASCII, combining marks to None."""
     if 0xFF01 <= point <= 0xFF5E:
         return point - 0xFEE0
-    if point in _COLONS:
-        return 0x3A
     return None if any(first <= point < end for first, end in _COMBINING) else point
 
 
@@ -85,44 +153,3 @@ def _is_tag(sign: str, following: str) -> bool:
     # The lookalikes of "<" are quotation marks in many languages.
     is_letter = next_one.isalpha() if sign == "<" else next_one.isascii() and next_one.isalpha()
     return is_letter or following.lstrip()[:40].lower().startswith(_NAMES)
-
-
-def _quoted(text: str) -> str:
-    """Quote the lines beginning like the client's words and, outside code, like a speaker's."""
-    plain = (text if text.isascii() else text.translate(_PLAIN)).lower().replace("*", "").replace("_", "")
-    if not any(word in plain for word in _TELLING):
-        return text
-    lines = text.split("\n")
-    begun = [_beginning(line) for line in plain.split("\n")]
-    posing = {at for at, words in enumerate(begun) if _is_client(words)}
-    code: set[int] = set()
-    if "```" in text or "~~~" in text:
-        code = fenced_lines(["" if at in posing else line for at, line in enumerate(lines)])
-    posing |= {at for at, words in enumerate(begun) if at not in code and _speaks(words)}
-    return "\n".join(_quote(line) if at in posing else line for at, line in enumerate(lines)) if posing else text
-
-
-def _beginning(line: str) -> str:
-    """Return the first words of a line, with single spaces, without leading marks and without spaces before a colon."""
-    line = line.lstrip(_BEFORE)
-    for _ in range(_MOST_NUMBERS):
-        rest = line.lstrip("0123456789")
-        if rest == line or not rest.startswith((".", ")")):
-            break
-        line = rest[1:].lstrip(_BEFORE)
-    return " ".join(line.split(None, _MOST_WORDS)[:_MOST_WORDS])[:_LONGEST_BEGINNING].replace(" :", ":")
-
-
-def _is_client(words: str) -> bool:
-    """Return whether a line with this beginning is the client's. A quote is not."""
-    return words.startswith(_CLIENT) or (any(said in words for said in _HOOK) and not words.startswith(">"))
-
-
-def _speaks(words: str) -> bool:
-    """Return whether a line with this beginning poses as a speaker's words."""
-    return words.startswith(_SPEAKERS) or (words.startswith(_USERS) and words not in _USERS)
-
-
-def _quote(line: str) -> str:
-    said = line.lstrip()
-    return f"{line[: len(line) - len(said)]}> {said}"

@@ -51,6 +51,7 @@ class Entry:
         "description",
         "heading",
         "is_pinned",
+        "is_vouched",
         "last_observed",
         "name",
         "note",
@@ -87,6 +88,7 @@ class Entry:
         self.stored_hash = stored_hash  # from the source; differs from `content_hash` when the text was edited
         self.origin = origin
         self.position = position
+        self.is_vouched = origin == "global"  # its text is given as it is; that of others is quoted
         self.is_pinned = False  # the user wants it at every start
         self.note = ""  # a line about it, for example that its files have changed
         self.rank = 0  # in a start block, entries of a category stand in this order

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from recollect.domain.categories import CATEGORIES, LABEL, UNKNOWN
-from recollect.domain.data_text import as_data
+from recollect.domain.data_text import QUOTE, as_data
 from recollect.domain.memory import LONGEST_TITLE, clean_tags, clean_title
 from recollect.domain.text import REPOSITORY, client_length, cut, one_line, unmarked
 
@@ -59,6 +59,7 @@ class PromptHit:
         self.id = id  # its id in the store
         self.note = note  # a line about it: its files have changed, or what it was before
         self.said_by = said_by  # who shared it, and in which scope
+        self.is_vouched = False  # its text is given as it is; that of others is quoted
         self.nats = nats  # the certainty of a match with the prompt; points, if found by its title
 
 
@@ -75,7 +76,7 @@ def prompt_block(
     shown: list[PromptHit] = []
     parts: list[str] = []
     for each in told:
-        part = "".join(f"{line}\n" for line in (_headline(each), *(f"  {line}" for line in _lines(each))))
+        part = "".join(f"{line}\n" for line in (_headline(each), *_shown(each)))
         left -= client_length(part)
         if left < 0:
             break
@@ -158,14 +159,23 @@ def main_text(told: PromptHit) -> str:
 
 def shown_text(told: PromptHit) -> str:
     """Return the lines of the content, as a prompt gets them."""
-    return "\n".join(_lines(told))
+    return "\n".join([*_lines(told), *_note(told)])
 
 
 def _lines(told: PromptHit) -> list[str]:
-    """Return one or two lines of the content, the most helpful first, and the note."""
+    """Return one or two lines of the content, the most helpful first."""
     lines = [f"{label}: {text}" if label else text for label, text in _chosen(told)]
-    shown = [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
-    return [*shown, _short(told.note, LONGEST_NOTE)] if told.note else shown
+    return [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
+
+
+def _note(told: PromptHit) -> list[str]:
+    return [_short(told.note, LONGEST_NOTE)] if told.note else []
+
+
+def _shown(told: PromptHit) -> list[str]:
+    """Return the lines below the first, each quoted unless the user has vouched for it; the note is ours."""
+    mark = "" if told.is_vouched else QUOTE
+    return [*(f"  {mark}{line}" for line in _lines(told)), *(f"  {line}" for line in _note(told))]
 
 
 def _chosen(told: PromptHit) -> list[tuple[str, str]]:

@@ -4,7 +4,15 @@
 from __future__ import annotations
 
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT, SESSION_SUMMARY
-from recollect.domain.data_text import as_data, data_line
+from recollect.domain.data_text import (
+    PINNED_HEADING,
+    TITLES_HEADING,
+    as_data,
+    as_written,
+    data_line,
+    quoted,
+    written_line,
+)
 from recollect.domain.memory import LONGEST_TITLE
 from recollect.domain.ranking.selection import MINIMUM_PER_CATEGORY
 from recollect.domain.text import REPOSITORY, client_length, counted, cut
@@ -35,14 +43,13 @@ _HEADING = {category: f"### {CATEGORIES[category].start_heading}" for category i
 
 # Pinned entries have the first section. So many at most, because they come in every session and take others' room.
 MOST_PINNED = 5
-_PINNED_HEADING = "### Pinned in This Project"
 
 # The categories of memories in the section of titles: those binding for all work first.
 TITLED = tuple(sorted(PROJECT, key=lambda category: CATEGORIES[category].priority))
 _SURE_TITLES = 3  # the newest of a category, listed before any further ones of another
 _MOST_SUMMARIES = 2  # older ones are history
 _TITLES_HEADING = (
-    f"### Memories of This Project{REPOSITORY}\n"
+    f"{TITLES_HEADING}{REPOSITORY}\n"
     "Only titles, by files of this repository. The tool `get_memories` returns a memory in full by its id."
 )
 _LONGEST_MORE = len("\n\n1,000,000 more: `recollect list`")
@@ -113,8 +120,8 @@ def block(selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str], t
     room = CHARACTER_LIMIT - 1 - _frame_length(status(selected), len(shown)) - client_length(titles) - 2
     pinned: list[_Shown] = []
     for item in shown:
-        if item.entry.is_pinned and item.length + len(_PINNED_HEADING) + 3 <= room:
-            room -= item.length + (0 if pinned else len(_PINNED_HEADING) + 3)
+        if item.entry.is_pinned and item.length + len(PINNED_HEADING) + 3 <= room:
+            room -= item.length + (0 if pinned else len(PINNED_HEADING) + 3)
             pinned.append(item)
     fitting = _fitting([item for item in shown if not item.entry.is_pinned and item.length <= room], room)
     if not pinned and not fitting and not titles:
@@ -245,16 +252,23 @@ def entry_text(entry: Entry) -> str:
 
 
 def marked_text(entry: Entry) -> str:
-    """Return the text of an entry and its note, with a mark on its heading if it comes from the repository."""
-    heading, newline, rest = entry_text(entry).partition("\n")
+    """Return the text of an entry as a block has it, with a mark on its heading if it comes from the repository.
+
+    It is as its source has it if the user has vouched for that, and quoted otherwise. The note below it is ours.
+    """
+    lines = [line.rstrip() for part in entry.shown_parts for line in part.lines]
+    text = "\n".join(lines).rstrip()
+    title = (written_line if entry.is_vouched else data_line)(entry.heading.removeprefix("### "))
+    heading = f"### {title.rstrip()}{REPOSITORY if entry.origin == 'local' else ''}"
+    shown = as_written(text) if entry.is_vouched else quoted(text.strip("\n")) if text else ""
     note = f"\n- {data_line(entry.note)}" if entry.note else ""
-    return f"{heading}{REPOSITORY if entry.origin == 'local' else ''}{newline}{rest}{note}"
+    return f"{heading}\n{shown}".rstrip("\n") + note
 
 
 def _assemble(shown: Sequence[_Shown], diagnostic: str, titles: str) -> str:
     pieces = [START_TITLE, diagnostic]
     pinned = [item.text for item in shown if item.entry.is_pinned]
-    pieces += [_PINNED_HEADING + "\n" + "\n\n".join(pinned)] if pinned else []
+    pieces += [PINNED_HEADING + "\n" + "\n\n".join(pinned)] if pinned else []
     for category in KNOWLEDGE:
         texts = [item.text for item in shown if item.entry.category == category and not item.entry.is_pinned]
         if texts:

@@ -154,6 +154,11 @@ class StoredEntry:
         return "\n".join(line for line in lines if not _label(line).startswith(_BOOKKEEPING))
 
 
+def said_by_note(said_by: str) -> str:
+    """Return the words of such a line about who said a shared lesson; empty for all others."""
+    return f"{_SAID_BY[2:]}{said_by}" if said_by else ""
+
+
 def said_by_line(author: str, scope: str) -> str:
     """Return the first line of the details of a shared lesson."""
     return f"{_SAID_BY}{author} in {scope}"

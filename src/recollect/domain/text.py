@@ -53,6 +53,7 @@ _UNSEEN = Table(_seen)
 # The mark of entries from a file of the repository.
 REPOSITORY = " [repository]"
 
+_DEEPEST_FENCE = 3  # spaces before it
 _STRUCTURE = ("# ", "## ", "### ", "---")
 _JSON_ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t"}
 
@@ -156,6 +157,11 @@ def fenced_lines(lines: Sequence[str]) -> set[int]:
     return fenced
 
 
+def is_fence(line: str) -> bool:
+    """Return True if a line could open or close fenced code."""
+    return _fence(line)[1] > 0
+
+
 def escaped(text: str) -> str:
     """Escape headings and dividers outside fenced code, so they do not look like parts of the surrounding text."""
     if "#" not in text and "---" not in text:
@@ -191,8 +197,14 @@ def _closing(lines: Sequence[str], start: int, mark: str, length: int) -> int | 
 
 
 def _fence(line: str) -> tuple[str, int, str]:
-    """Return a fence line's character, its length and its info string. The length is 0 for any other line."""
-    text = line.strip()
+    """Return a fence line's character, its length and its info string. The length is 0 for any other line.
+
+    A line that is indented by four or more is no fence in Markdown: who took it for one would hide headings below it.
+    """
+    text = line.lstrip(" ")
+    if len(line) - len(text) > _DEEPEST_FENCE:
+        return "", 0, ""
+    text = text.rstrip()
     mark = text[:1]
     if mark not in ("`", "~") or not text.startswith(mark * 3):
         return "", 0, ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from recollect.domain.ranking.trust import REPOSITORY, YOU
 from recollect.domain.stored import ACTIVE
 from recollect.store.open import open_store
 from recollect.store.values import Scope
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from recollect.config.settings import Settings
     from recollect.config.workspace import Workspace
+    from recollect.domain.stored import StoredEntry
     from recollect.embedding.base import Embedder
     from recollect.engine.numpy_ranking import NumpyRanking
     from recollect.engine.warm import Warm
@@ -67,6 +69,10 @@ class Engine:
     def memories(self) -> str:
         """Return the owner of the workspace's memories in the store."""
         return self.workspace.memories
+
+    def vouches_for(self, entry: StoredEntry, origin: str) -> bool:
+        """Return True if an entry's text is the user's, or that of a repository that the user has vouched for."""
+        return origin == YOU or (origin == REPOSITORY and self.workspace.vouches_for(entry.project))
 
     def scope(self, project: str | None, categories: Sequence[str] = (), statuses: Sequence[str] = (ACTIVE,)) -> Scope:
         """Return the scope of a project, None for all; that of the workspace has the memories of its worktree."""

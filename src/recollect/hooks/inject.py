@@ -31,6 +31,8 @@ def run(arguments: Sequence[str]) -> int:
         here = "" if given else os.getcwd()
         root = os.path.expanduser(given or project.find_root(here))
         workspace = Workspace(root, store, folder=here)
+        if given:
+            workspace.vouch()
         warnings += [str(problem) for problem in workspace.settings.problems if not problem.doubtful]
         limit = _limit(options.get("--limit"), warnings)
         event = options.get("--event", "")

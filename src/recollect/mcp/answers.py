@@ -6,12 +6,15 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.domain.categories import LABEL
-from recollect.domain.data_text import as_data, data_line
+from recollect.domain.data_text import as_data, data_line, quoted
 from recollect.domain.stored import ACTIVE, SEVERAL, StoredEntry
 from recollect.domain.text import change_texts, cut, few, one_line
+
+if TYPE_CHECKING:  # a server starts without it
+    from recollect.recall.browse import Looked
 
 # In characters, for either form: clients show a model this much without cutting it.
 MAX_CHARS = 18_000
@@ -113,21 +116,22 @@ def named_line(item: dict[str, Any]) -> str:
     return f"[{item['id']}] {_label(item)}: {item['name']}{text}{path}"
 
 
-def full(entry: StoredEntry, text: str, path: str, origin: str, reason: str = "") -> dict[str, Any]:
-    """Return all fields of an entry, long texts shortened."""
+def full(looked: Looked) -> dict[str, Any]:
+    """Return all fields of an entry, long texts shortened. Its text is quoted unless the user has vouched for it."""
+    entry = looked.entry
     return filled(
         id=entry.id,
         category=entry.category,
         **_titled(entry.name),
-        text=_shown(text) or data_line(entry.name),
+        text=_shown(looked),
         references=_few_texts(entry.references),
         keywords=_few_texts(entry.keywords),
         triggers=_few_texts(entry.triggers),
         status=entry.status,
-        reason=cut(data_line(reason), _LONGEST_NOTE),
-        origin=origin,
+        reason=cut(data_line(looked.reason), _LONGEST_NOTE),
+        origin=looked.origin,
         project=project_name(entry),
-        path=cut(data_line(path), _LONGEST_PATH),
+        path=cut(data_line(looked.path), _LONGEST_PATH),
         confidence=entry.confidence,
         observed=entry.observation_count,
         recalled=entry.recall_count,
@@ -142,14 +146,19 @@ def checked(note: str) -> dict[str, str]:
     return {"check": said} if said else {}
 
 
-def is_cut(text: str) -> bool:
+def is_cut(looked: Looked) -> bool:
     """Return True if `full` shows only a part of the text."""
-    return _shown(text) != as_data(text).strip()
+    return _shown(looked) != _whole(looked)
 
 
-def _shown(text: str) -> str:
+def _whole(looked: Looked) -> str:
+    text = as_data(looked.text).strip() or data_line(looked.entry.name)
+    return text if looked.is_vouched else quoted(text)
+
+
+def _shown(looked: Looked) -> str:
     """Return as much of a text as there is room for. A character escaped in JSON counts twice."""
-    whole = as_data(text).strip()
+    whole = _whole(looked)
     return cut(whole, min(_LONGEST_TEXT, _LONGEST_TEXT * len(whole) // max(1, size(whole))))
 
 

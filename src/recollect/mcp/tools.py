@@ -168,16 +168,13 @@ def get_memories(engine: Engine, given: Arguments) -> Answer:
         looked += full_entries(engine, named, project=None, problems=said)[0]
     if not looked:
         raise InvalidEntry("; ".join(said))
-    items = [
-        full(each.entry, each.text, each.path, each.origin, each.reason) | checked(", ".join(each.check))
-        for each in looked
-    ]
+    items = [full(each) | checked(", ".join(each.check)) for each in looked]
     fitting = _fitting(items)
     left_out = [item["id"] for item in items[len(fitting) :]]
     if left_out:
         said.append(f"there was no room for {len(left_out)} of them: ask for {', '.join(left_out)} again")
     for each, item in zip(looked, fitting, strict=False):
-        if is_cut(each.text):
+        if is_cut(each):
             said.append(f"{item['id']} is longer than this; {f'it is in {each.path}' if each.path else 'it was cut'}")
     said += note_opened(engine, [item["id"] for item in fitting], client_session())
     data = filled(memories=fitting, unknown=unknown, left_out=left_out)

@@ -46,7 +46,7 @@ class Looked:
     `path` is relative to the project's folder, and empty for an entry without a memory file. `text` holds the full
     text, line by line; in a `Page` it is empty. `origin` says who stands behind the entry. `reason` is the one for
     its status, if it is not active; in a `Page` it is empty. So is `check`, the sentences on files that have changed
-    since the entry was stored or confirmed.
+    since the entry was stored or confirmed. `is_vouched` says that the user has vouched for the text.
     """
 
     entry: StoredEntry
@@ -55,6 +55,7 @@ class Looked:
     origin: str = REPOSITORY
     reason: str = ""
     check: Sequence[str] = ()
+    is_vouched: bool = False
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,8 @@ def _looked(engine: Engine, entries: list[StoredEntry], *, whole: bool = False) 
         path = paths.get(entry.id, "")
         text, reason = _whole(engine, entry, path) if whole else ("", "")
         check = [each.text for each in changed.get(entry.id, ())]
-        looked.append(Looked(entry, from_project(path, entry.project), text, origins[entry.id], reason, check))
+        origin, shown = origins[entry.id], from_project(path, entry.project)
+        looked.append(Looked(entry, shown, text, origin, reason, check, engine.vouches_for(entry, origin)))
     return looked, said
 
 

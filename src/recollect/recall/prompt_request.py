@@ -10,6 +10,7 @@ from recollect.domain.memory import texts
 from recollect.domain.memory_text import described, is_expired
 from recollect.domain.prompt_block import main_text, prompt_block
 from recollect.domain.quick_json import parse
+from recollect.domain.ranking.trust import REPOSITORY
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import counted
 from recollect.errors import StorageError
@@ -58,6 +59,7 @@ class Hit:
         self.rank = self.nats + self.bonus
         self.is_muted = False
         self.is_resting = False
+        self.origin = REPOSITORY
 
 
 class PromptRequest:

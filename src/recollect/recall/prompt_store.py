@@ -105,12 +105,12 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
     scope = engine.scope(engine.project, _used(workspace.settings))
     answer = ask(store, asked.prompt, scope, embed, package=workspace.package, feedback=engine.feedback)
     most = workspace.settings.whole("retrieval.max_inject")
-    told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
+    told = _new(asked, answer.hits[:_MOST_SHOWN], engine, most)
     if told:
         was = _was(engine, [hit.entry for hit in answer.hits], scope)
         for each in told:
             each.note = each.note or was.get(each.id, "")
-    asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE))
+    asked.take(told, _new(asked, answer.maybes, engine, MOST_MAYBES, mark=MAYBE))
     asked.found = [*answer.hits, *answer.maybes, *answer.others]
     return answer.known
 
@@ -142,14 +142,14 @@ def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
     return embed
 
 
-def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store, most: int, mark: str = "") -> list[PromptHit]:
+def _new(asked: PromptRequest, hits: Sequence[Hit], engine: Engine, most: int, mark: str = "") -> list[PromptHit]:
     """Return at most `most` memories new to the session, with the current text of their memory files.
 
     With a `mark`, those are not new either whose key the session's record has with it. Those whose files have changed
     since they were stored are marked, and come after others that are about as good.
     """
-    paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
-    checks = _Checks(asked, store, hits)
+    paths = engine.store.memory_paths(hit.entry.id for hit in hits) if hits else {}
+    checks = _Checks(asked, engine.store, hits)
     more = 0 if mark else _MOST_LOWERED  # a title costs too little to look for another
     new: list[tuple[Hit, PromptHit]] = []
     for hit in hits:
@@ -160,6 +160,8 @@ def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store, most: int, mar
         if not asked.given.isdisjoint((key, mark + key)):
             continue  # before its file is read again
         told = _told(hit, asked, path)
+        if told and not mark:
+            told.is_vouched = engine.vouches_for(hit.entry, hit.origin)
         if told and asked.is_new(told):
             checks.check(told)
             new.append((hit, told))
@@ -296,9 +298,15 @@ def ask(
         others = [hit for hit in _each_once(others) if all(hit.entry.id != given.entry.id for given in scored)]
     hits = [hit for hit in scored if hit.nats >= 0]
     maybes = sorted((hit for hit in scored if hit.nats < 0), key=lambda hit: hit.missing - hit.bonus)
-    origins = store.origins(hit.entry.id for hit in hits)
-    told = trusted_first(hits, lambda hit: share(hit.rank), lambda hit: origins[hit.entry.id])
+    _set_origins(store, hits)
+    told = trusted_first(hits, lambda hit: share(hit.rank), lambda hit: hit.origin)
     return Answer(told, maybes, others, terms)
+
+
+def _set_origins(store: Store, hits: Sequence[Hit]) -> None:
+    origins = store.origins(hit.entry.id for hit in hits)
+    for hit in hits:
+        hit.origin = origins[hit.entry.id]
 
 
 def _was(engine: Engine, entries: Sequence[StoredEntry], scope: Scope) -> dict[str, str]:

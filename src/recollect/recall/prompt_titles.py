@@ -83,7 +83,7 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
         if each.open(asked, root) and each.memory:
             path, points = each.entry.path, float(each.points)
             hit = PromptHit(category=each.entry.category, title="", description="", path=path, key=path, nats=points)
-            hit.note = each.note
+            hit.note, hit.is_vouched = each.note, workspace.is_vouched
             if asked.is_new(retell(hit, each.memory)):
                 told.append(hit)
     return told

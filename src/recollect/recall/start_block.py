@@ -87,6 +87,8 @@ def _from_store(asked: StartRequest, injection: Injection) -> Block:
 def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = "") -> Block:
     local, warnings = read_bank(asked.workspace.bank, "local")
     shared, more_warnings = read_bank(asked.workspace.global_store, "global")
+    for entry in local:
+        entry.is_vouched = asked.workspace.is_vouched
     injection.warnings += warnings + more_warnings
     everything = deduplicate(_not_retired(asked, local, shared))
     pinned = _marked(asked, everything)

@@ -14,8 +14,8 @@ from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked, select_varied
 from recollect.domain.ranking.trust import MOST_CLAIMED, never_outranked
 from recollect.domain.start_block import MOST_PINNED
-from recollect.domain.stored import MUTED, PINNED
-from recollect.domain.text import cut, escaped, utc_text
+from recollect.domain.stored import MUTED, PINNED, said_by_note
+from recollect.domain.text import cut, utc_text
 from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
 from recollect.engine.withhold import harmless_block
@@ -188,7 +188,7 @@ def _with_notes(entries: list[Entry], changed: Mapping[str, Sequence[Changed]]) 
     from recollect.truth.check import check_note
 
     for entry in entries:
-        entry.note = check_note(changed.get(entry.stored_hash, ()))
+        entry.note = "; ".join(filter(None, (entry.note, check_note(changed.get(entry.stored_hash, ())))))
     return entries
 
 
@@ -241,7 +241,8 @@ def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:
         if entry.category in KNOWLEDGE or _is_current(entry, settings)
     ]
     most = MOST_PINNED if asked.limit < 0 else min(asked.limit, MOST_PINNED)
-    pinned = [as_entry(_short(entry)) for entry in found[:most]]
+    origins = engine.store.origins(entry.id for entry in found[:most])
+    pinned = [as_entry(_short(e), is_vouched=engine.vouches_for(e, origins[e.id])) for e in found[:most]]
     for entry in pinned:
         entry.is_pinned = True
     return pinned
@@ -400,26 +401,35 @@ def _entries(engine: Engine, ids: Sequence[str], scope: Scope) -> list[Entry]:
     """Return stored entries for display, each with a line about the one that it supersedes."""
     entries = engine.store.entries(ids)
     was = former_lines(engine.workspace.global_store, entries, former(engine.store, ids, scope))
-    return [as_entry(entry, was.get(entry.id, "")) for entry in entries]
+    origins = engine.store.origins(ids)
+    return [
+        as_entry(entry, was.get(entry.id, ""), is_vouched=engine.vouches_for(entry, origins[entry.id]))
+        for entry in entries
+    ]
 
 
-def as_entry(stored: StoredEntry, was: str = "") -> Entry:
-    """Convert a stored entry for display, with a line about what it `was`."""
-    details = _counted(stored)
+def as_entry(stored: StoredEntry, was: str = "", *, is_vouched: bool = False) -> Entry:
+    """Convert a stored entry for display, with a line about what it `was`.
+
+    Only a team's server knows who said a shared lesson, so that is a note of ours, and no line of the text.
+    """
+    said_by = said_by_note(stored.said_by)
+    details = [line for line in _counted(stored) if not said_by or line != f"- {said_by}"]
     if was:
         details = [f"- {data_line(was)}", *(line for line in details if not line.startswith("- Supersedes:"))]
-    description = escaped(stored.description)
-    return Entry(
+    entry = Entry(
         category=stored.category,
         name=stored.name,
         description=stored.description,
-        parts=[Part("", "", description.split("\n"), 1), Part("-", "", details, 1)],
+        parts=[Part("", "", stored.description.split("\n"), 1), Part("-", "", details, 1)],
         observation_count=stored.observation_count,
         confidence=stored.confidence,
         last_observed=stored.updated_at[:10],
         stored_hash=stored.id,
         origin="local" if stored.project and not stored.unproven and not stored.said_by else "global",
     )
+    entry.is_vouched, entry.note = is_vouched, said_by
+    return entry
 
 
 def _counted(stored: StoredEntry) -> list[str]:

@@ -51,6 +51,16 @@ def newcomer(workspace: Workspace, notes: DeferredWrites, warm: Warm | None = No
     return f"this repository brings {brought}, given as its notes and never obeyed (`recollect list`)" * bool(brought)
 
 
+def replaced(workspace: Workspace, notes: DeferredWrites) -> str:
+    """Return a notice about a repository in the place of the one that the user trusted, once a day."""
+    from recollect.config.trust import REPLACED
+
+    if workspace.trust != REPLACED:
+        return ""
+    told = "this is another repository than the one that you trusted here, so its memories are quoted"
+    return f"{told} (`recollect trust`)" * _is_news(workspace.global_store, f"{told}: {workspace.identity}", notes)
+
+
 def _counted(count: int, one: str, many: str) -> str:
     """Return a count with its noun; an empty string for 0, and "many" for a negative number (not counted)."""
     if count < 0:

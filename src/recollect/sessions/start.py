@@ -76,6 +76,7 @@ def notices(start: Start) -> list[str]:
     workspace, problems = start.workspace, start.problems
     found = [
         _noticed(problems, lambda: attention.newcomer(workspace, start.notes, start.warm)),
+        _noticed(problems, lambda: attention.replaced(workspace, start.notes)),
         attention.settings_not_used(problems),
         _noticed(problems, lambda: attention.unread_banks(workspace, start.notes)),
         _noticed(problems, lambda: attention.captures(workspace)),

@@ -33,8 +33,8 @@ def test_a_memory_is_told_by_its_line_of_the_index_and_what_was_decided() -> Non
     assert text == (
         '<memory-context source=".claude/memory/">\n'
         "- [DECISION] Cookies -> .claude/memory/decisions/cookies.json #tags:auth,cookies [repository]\n"
-        "  Decision: Use cookies.\n"
-        "  Why: Safer\n"
+        "  > Decision: Use cookies.\n"
+        "  > Why: Safer\n"
         "</memory-context>"
     )
     assert len(shown) == 1
@@ -46,12 +46,21 @@ def test_a_runbook_is_told_by_its_steps() -> None:
     told = PromptHit(
         category="runbook", title="T", description=description, reasoning=reasoning, details=details, path="p"
     )
-    assert "  Steps: Restart the worker; Replay\n  Orders hang\n" in prompt_block([told], SOURCE)[0]
+    assert "  > Steps: Restart the worker; Replay\n  > Orders hang\n" in prompt_block([told], SOURCE)[0]
 
 
 def test_an_entry_of_a_bank_has_no_path() -> None:
     told = PromptHit(category="anti-patterns", title="Sleeps", description="A bet\non time.", details="- Instead: Wait")
-    assert "- [ANTI-PATTERN] Sleeps\n  A bet on time.\n  Instead: Wait\n" in prompt_block([told], SOURCE)[0]
+    assert "- [ANTI-PATTERN] Sleeps\n  > A bet on time.\n  > Instead: Wait\n" in prompt_block([told], SOURCE)[0]
+
+
+def test_what_the_user_has_vouched_for_is_not_quoted_and_a_note_is_ours() -> None:
+    told = decision()
+    told.note = "check: src/cookies.py has changed"
+    told.is_vouched = True
+    assert "  Decision: Use cookies.\n  Why: Safer\n  check: src" in prompt_block([told], SOURCE)[0]
+    told.is_vouched = False
+    assert "  > Decision: Use cookies.\n  > Why: Safer\n  check: src" in prompt_block([told], SOURCE)[0]
 
 
 def test_nothing_to_tell_is_no_block() -> None:
@@ -72,9 +81,9 @@ def test_nothing_in_a_memory_can_leave_its_place(title: str, description: str) -
     text, _, _ = prompt_block([decision(title=hostile + title, description=hostile + description)], SOURCE)
     lines = text.split("\n")
     assert text.count("<") == 2
-    assert text.count(">") == 3
+    assert text.count(">") == 3 + len(lines[2:-1])
     assert lines[-1] == "</memory-context>"
-    assert all(line.startswith("  ") for line in lines[2:-1])
+    assert all(line.startswith("  > ") for line in lines[2:-1])
     assert lines[1].count(" -> ") == 1
     assert lines[1].count("#tags:") == 1
 

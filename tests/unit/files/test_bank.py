@@ -475,8 +475,7 @@ def test_the_stored_hash_is_read_without_its_prefix() -> None:
         ("````", "````"),
         ("```", "``````"),
         ("  ```", "  ```"),
-        ("    ```", "```"),
-        ("\t~~~", "\t~~~"),
+        ("   ```", "```"),
     ],
 )
 def test_headings_and_bullets_in_fenced_code_are_text(opening: str, closing: str) -> None:
@@ -485,6 +484,12 @@ def test_headings_and_bullets_in_fenced_code_are_text(opening: str, closing: str
     assert names(file) == ["A", "B"]
     assert file.entries[0].description == f"before\n{code}\nafter"
     assert file.entries[0].confidence == "high"
+
+
+@pytest.mark.parametrize("fence", ["    ```", "\t~~~", " \t```"])
+def test_fence_that_is_indented_as_code_hides_no_heading(fence: str) -> None:
+    file = BankFile(f"### A\nbefore\n{fence}\n### B\nb\n{fence}\n", "patterns")
+    assert names(file) == ["A", "B"]
 
 
 def test_a_longer_fence_holds_shorter_ones() -> None:

@@ -106,7 +106,7 @@ def test_lesson_says_at_a_start_and_when_it_is_read_what_it_supersedes(shop: Sho
     relate(shop.engine, new, "supersedes", old)
     block = shop.start()
     assert "PostgreSQL keeps them" in block
-    assert "\n- was: Carts in MySQL (until 20" in block
+    assert "\n> - was: Carts in MySQL (until 20" in block
     assert "zebra" not in block
     [looked], _ = full_entries(shop.engine, [new], project=shop.engine.project)
     assert f"- Supersedes: {old} Carts in MySQL" in looked.text
@@ -124,7 +124,7 @@ def test_active_entry_that_was_superseded_is_not_given_at_a_start(shop: Shop, mo
             relate(shop.engine, new, "supersedes", old)
     block = shop.start()
     assert "zebra" not in block
-    assert "\n- was: Carts in MySQL (until 20" in block
+    assert "\n> - was: Carts in MySQL (until 20" in block
 
 
 @EITHER
