@@ -177,3 +177,19 @@ def test_answers_that_cannot_be_read_vouch_for_nothing(world: World) -> None:
     world.trust_in_client()
     (world.store / ".trusted").mkdir(parents=True)
     assert answer(world) == NOBODY
+
+
+def test_worktree_that_was_trusted_itself_counts_for_what_is_seen_in_it(world: World) -> None:
+    world.make_repository()
+    tree = link_worktree(world.project, world.home / "tree")
+    world.trust_in_client(tree)
+    place = world.workspace(tree)
+    assert (place.trust, place.is_vouched, place.vouches_for(place.identity)) == (CLIENT, True, True)
+    assert not world.workspace().is_vouched
+
+
+@pytest.mark.parametrize("owner", ["", "*", "shop-front", "/"])
+def test_owner_that_is_no_folder_of_a_repository_is_not_vouched_for(world: World, owner: str) -> None:
+    world.trust_in_client()
+    assert world.workspace().is_vouched
+    assert not world.workspace().vouches_for(owner)

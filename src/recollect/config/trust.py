@@ -42,7 +42,7 @@ def trust_of(root: str, global_store: str, environment: Mapping[str, str] | None
 
     It is remembered which repository the client's answer is about, when that is first seen.
     """
-    place = project.identity(root) if root else ""
+    place = project.identity(root) if os.path.isabs(root) else ""
     # A repository's settings can name folders in itself, in a client that takes variables from them.
     if not place or parse(dump(place)) != place or _is_in(global_store, place):
         return NOBODY

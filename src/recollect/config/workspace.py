@@ -90,26 +90,27 @@ class Workspace:
     @property
     def is_vouched(self) -> bool:
         """Return True if the user has vouched for the project's repository, so that its text is given as it is."""
-        return self._vouches_for(self.identity)
+        return self._vouches_for(os.path.realpath(self.project_root)) if self.project_root else False
 
     @property
     def trust(self) -> str:
         """Return the user's answer about the project's repository, as `config.trust` names it."""
-        return trust.trust_of(self.project_root, self.global_store, self.environment)
+        return trust.trust_of(os.path.realpath(self.project_root), self.global_store, self.environment)
 
     def vouches_for(self, owner: str) -> bool:
         """Return True if the user has vouched for the repository that an entry of the store belongs to."""
-        return not self.acting and self._vouches_for(owner)
+        if self.acting:
+            return False
+        return self.is_vouched if owner == self.identity else self._vouches_for(owner)
 
     def _vouches_for(self, folder: str) -> bool:
-        place = project.identity(folder) if folder else ""
-        if place not in self._vouched:
-            self._vouched[place] = trust.is_vouched(folder, self.global_store, self.environment)
-        return self._vouched[place]
+        if folder not in self._vouched:
+            self._vouched[folder] = trust.is_vouched(folder, self.global_store, self.environment)
+        return self._vouched[folder]
 
     def vouch(self) -> None:
         """Take the project's repository for vouched for: somebody has named its folder to have it read."""
-        self._vouched[self.identity] = True
+        self._vouched[os.path.realpath(self.project_root)] = True
 
     @property
     def bank(self) -> str:

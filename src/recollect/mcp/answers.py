@@ -106,7 +106,7 @@ def line(place: int, item: dict[str, Any]) -> str:
 def named(id: str, category: str, name: str, text: str = "", path: str = "") -> dict[str, Any]:
     """Return an entry for the answer about another one."""
     shown = cut(data_line(path), _LONGEST_PATH)
-    return filled(id=id, category=category, **_titled(name), text=as_data(text), path=shown)
+    return filled(id=id, category=category, **_titled(name), text=data_line(text), path=shown)
 
 
 def named_line(item: dict[str, Any]) -> str:
