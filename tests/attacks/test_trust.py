@@ -97,6 +97,17 @@ def test_another_repository_at_the_same_path_is_not_vouched_for(world: World, ho
         assert answer(world, place) == YOU
 
 
+def test_repository_with_the_number_of_the_one_before_is_told_by_when_git_made_it(world: World) -> None:
+    """What a deleted and cloned repository looks like on ext4: the same number, and another time."""
+    world.make_repository()
+    description = world.project / ".git" / "description"
+    description.write_text("Unnamed repository\n", encoding="utf-8")
+    trust(str(world.project), str(world.store))
+    assert answer(world) == YOU
+    os.utime(description, ns=(1, description.stat().st_mtime_ns + 1_000_000))
+    assert answer(world) == REPLACED
+
+
 def test_folder_that_becomes_a_repository_is_asked_about_anew(world: World) -> None:
     world.trust_in_client()
     assert answer(world) == CLIENT
