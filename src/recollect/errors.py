@@ -116,8 +116,14 @@ class StoreMissing(StoreError):
 
 
 class StillReading(StoreError):
+    """Files are read step by step. `of_repository` is True if the user's own have all been read."""
+
     code = "still_reading"
     way_out = "run it again; it goes on where it stopped"
+
+    def __init__(self, message: str, *, of_repository: bool = False) -> None:
+        super().__init__(message)
+        self.of_repository = of_repository
 
 
 class Journalled(StoreError):

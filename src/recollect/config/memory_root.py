@@ -14,17 +14,25 @@ from recollect.files.memory.memories import ENDING, MemoryRoot, find_memories, i
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recollect.config.settings import Settings
+    from recollect.files.memory.written import WrittenHere
 
 _MARK = (".claude", "memory")
 
 
-def memory_root(project_root: str, settings: Settings) -> MemoryRoot:
+def memory_root(
+    project_root: str,
+    settings: Settings,
+    written: WrittenHere | None = None,
+    is_vouched: Callable[[], bool] | None = None,
+) -> MemoryRoot:
     """Return a project's memory root: that of the worktree, or else the one in its repository's main checkout.
 
     A worktree has its own if git has put memories into it, unless the setting says that all worktrees share one. A bare
     repository has no main checkout. Its worktrees each have their own memory root, and git carries memories between
-    them.
+    them. `written` and `is_vouched` are those of the root.
 
     Raises:
         WriteRefused: the root is a link out of the project or to a folder not below .claude, it is a folder of Claude
@@ -48,7 +56,7 @@ def memory_root(project_root: str, settings: Settings) -> MemoryRoot:
             ("rule", "a link may lead the memory root elsewhere only below .claude: a repository can bring links"),
             ("fix", "replace the link by a folder, or name the folder with `recollect config set memory_root DIR`"),
         )
-    return MemoryRoot(home, path, _folders(settings))
+    return MemoryRoot(home, path, _folders(settings), written, is_vouched)
 
 
 def _home(project_root: str, below: str, settings: Settings) -> str:

@@ -341,7 +341,7 @@ KEYS: tuple[Key, ...] = (
     Key(
         "max_memories_per_category",
         100,
-        "How many active memories a category holds at most.",
+        "How many active memories that were written here a category holds at most.",
         "write",
         bounds=(1, 1_000_000),
     ),

@@ -157,8 +157,10 @@ class Workspace:
         """
         if self._memory_root is None:
             from recollect.config.memory_root import memory_root  # imported late: not every hook needs it
+            from recollect.files.memory.written import WrittenHere
 
-            self._memory_root = memory_root(self.project_root, self.settings)
+            written = WrittenHere(self.global_store)
+            self._memory_root = memory_root(self.project_root, self.settings, written, lambda: self.is_vouched)
         return self._memory_root
 
     def acting_for(self, acting: Acting) -> Workspace:

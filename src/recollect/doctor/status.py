@@ -24,7 +24,7 @@ from recollect.files.journal.log import LONGEST_LINE, read_lines
 from recollect.files.journal.tail import ALL, retired_ids
 from recollect.files.log import NAME as LOG
 from recollect.files.log import lately
-from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, scan
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, Survey, scan, survey
 from recollect.learn.review import captures_to_review
 from recollect.memories.health import Health, Issue, examine
 from recollect.plugin.environment_state import interpreter_of, is_being_built, missing_extras, read_outcome
@@ -32,6 +32,7 @@ from recollect.plugin.install import lost_plugin
 from recollect.store.open import database_name, is_server, store_exists, store_files
 from recollect.store.repair import count_earlier
 from recollect.store.values import EARLIER, TAKEN_OVER
+from recollect.sync.bounds import left_in_files, read_own_bank
 from recollect.sync.journal import without_moved
 from recollect.team.join import TeamStatus
 from recollect.team.join import status as team_status
@@ -88,17 +89,18 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     """Return the status of a project, without writing anything or creating a missing store."""
     root = workspace.memory_root()
     problems: list[str] = []
-    memories = scan(root, problems)
+    found = survey(root, problems)
+    memories = scan(root, problems, found=found)
     health = examine(root, memories, problems, workspace.settings, now)
-    sizes = [found.size for found in find_memories(root, [])]
-    own, warnings = read_bank(workspace.bank, "local")
+    sizes = [each.size for each in found.files]
+    own, warnings, _ = read_own_bank(workspace)
     shared, complaints = read_bank(workspace.global_store, "global")
     in_banks = {entry.content_hash for entry in (*own, *shared)}
     knowledge = Knowledge(len(own), len(shared), *_journalled(workspace, in_banks, warnings))
     warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
     store_issues, taken_over = _store_issues(workspace, knowledge)
-    issues += _bank_issues(workspace) + store_issues + _package_issues(workspace)
+    issues += _bounds(workspace, found) + _bank_issues(workspace) + store_issues + _package_issues(workspace)
     issues += _hook_issues(workspace) + _plugin_issues()
     staged = _staged(workspace, warnings)
     team = _team(workspace, warnings)
@@ -119,6 +121,12 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
         trust=workspace.trust,
         taken_over=taken_over,
     )
+
+
+def _bounds(workspace: Workspace, found: Survey) -> list[Issue]:
+    """Return an issue about what is not read of a repository that nobody has vouched for."""
+    left = left_in_files(workspace, found)
+    return [Issue("bounds", left, "review what it brings before you trust it: `recollect list`")] if left else []
 
 
 def _team(workspace: Workspace, warnings: list[str]) -> TeamStatus | None:

@@ -170,8 +170,13 @@ def journal(case: Case) -> Iterator[Finding]:
 def banks(case: Case) -> Iterator[Finding]:
     """Check that the markdown files of the project's bank and of the global bank can be read."""
     from recollect.files.bank.bank import files_without_entries, read_bank
+    from recollect.files.memory.memories import survey
+    from recollect.sync.bounds import left_in_files, read_own_bank
 
-    own, warnings = read_bank(case.workspace.bank, "local")
+    own, warnings, _ = read_own_bank(case.workspace)
+    left = left_in_files(case.workspace, survey(case.workspace.memory_root(), []))
+    if left:
+        yield Finding(WARNING, "Repository", left, "recollect trust")
     shared, complaints = read_bank(case.workspace.global_store, "global")
     for sentence in (*warnings, *complaints):
         yield Finding(WARNING, "Banks", sentence, "correct the file, or move it away")
@@ -191,16 +196,16 @@ def withheld(case: Case) -> Iterator[Finding]:
     from recollect.engine.withhold import withheld_text
     from recollect.files.bank.bank import read_bank
     from recollect.files.memory.memories import scan
+    from recollect.sync.bounds import read_own_bank
 
     root = case.workspace.memory_root()
     found: list[str] = []
     for memory in scan(root, found):
         reason = fault(memory.record, memory.category)
         found += [f"{redact(root.shown(memory.path))}: {reason}"] if reason else []
-    for folder, origin in ((case.workspace.bank, "local"), (case.workspace.global_store, "global")):
-        for entry in read_bank(folder, origin)[0]:
-            kind = find_secret(entry_text(entry))
-            found += [withheld_text(entry.title, kind)] if kind else []
+    for entry in (*read_own_bank(case.workspace)[0], *read_bank(case.workspace.global_store, "global")[0]):
+        kind = find_secret(entry_text(entry))
+        found += [withheld_text(entry.title, kind)] if kind else []
     for sentence in found[:_WITHHELD]:
         yield Finding(WARNING, "Withheld", sentence, "correct the file; say where a credential is kept, not what it is")
     if len(found) > _WITHHELD:

@@ -108,6 +108,12 @@ def few(sentences: Sequence[str], most: int) -> list[str]:
     return [*shown, f"and {more:,} more of the kind"] if more > 0 else shown
 
 
+def left_out(*parts: tuple[int, int, str]) -> str:
+    """Return the sentence about what is not read of a repository: of each kind the number read, that of all, a noun."""
+    told = " and ".join(f"{read:,} of {total:,} {noun}" for read, total, noun in parts if read < total)
+    return f"{told} of this repository are read; `recollect trust` reads all" if told else ""
+
+
 def utc_text(moment: Sequence[int]) -> str:
     """Format a time of `time.gmtime` for files. Hooks use it, because datetime, as in domain/clock, is costly."""
     return "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z".format(*moment[:6])

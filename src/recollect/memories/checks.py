@@ -5,6 +5,7 @@ A check refuses a change with WriteRefused, and nothing is written.
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -59,9 +60,15 @@ def check_secrets(record: Record) -> None:
 
 
 def check_room(root: MemoryRoot, settings: Settings, category: str, index: Iterable[IndexEntry]) -> None:
-    """Refuse another active memory in a full category; the refusal names the memories unchanged for longest."""
+    """Refuse another active memory in a full category; the refusal names the memories unchanged for longest.
+
+    Memories that were not written here do not count, as far as that is known: a repository may bring any number.
+    """
     most = settings.whole("max_memories_per_category")
     active = [entry for entry in index if entry.category == category]
+    if root.written is not None and len(active) >= most:
+        names = root.written.names_in(root.folder(category))
+        active = [entry for entry in active if os.path.basename(entry.path) in names]
     if len(active) < most:
         return
     oldest = sorted(read_entries(root, active), key=lambda memory: (memory.updated_at, memory.slug))[:_MOST_NAMED]

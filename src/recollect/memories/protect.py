@@ -33,7 +33,7 @@ _LONGEST_SHOWN = 200
 _GROWING = ("recollect.log", ".hook-times")  # and the older part of each
 _OWN_IN_STORE = (
     *(".sessions", ".told", ".last-injection.json", ".promoted.json", ".looked", ".met", ".consents", ".trusted"),
-    *("team.json", "team", ".pages", ".lock"),
+    *("team.json", "team", ".pages", ".lock", ".written"),
 )
 
 _REASONS = {

@@ -18,6 +18,7 @@ from recollect.files.looked import NAME as LOOKED
 from recollect.files.memory.index_md import refuse_foreign
 from recollect.files.memory.lock import FOLDER as INDEX_LOCK
 from recollect.files.memory.memories import find_memories, read_memory
+from recollect.files.memory.written import NAME as WRITTEN
 from recollect.files.met import NAME as MET
 from recollect.files.notices_today import NAME as TOLD
 from recollect.files.session.handover_names import is_handed_over
@@ -50,6 +51,7 @@ IN_STORE = (
     OLDER_TIMES,
     TOLD,
     LOOKED,
+    WRITTEN,
     MET,
     os.path.basename(locations.consents()),
     os.path.basename(locations.trusted("")),
@@ -149,7 +151,7 @@ def _purged(workspace: Workspace, root: str) -> Iterator[str]:
     if not root:
         return
     memories = workspace.memory_root()
-    for found in find_memories(memories, []):
+    for found in find_memories(memories.unbounded(), []):
         if _is_memory(found.path, found.category):
             yield found.path
     if os.path.isfile(memories.index) and not os.path.islink(memories.index):

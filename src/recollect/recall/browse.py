@@ -19,10 +19,11 @@ from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
 from recollect.errors import InvalidEntry, StorageError, StoreError
-from recollect.files.memory.memories import MemoryFile, MemoryRoot, read_memory, scan
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, read_memory, scan, survey
 from recollect.recall.search import from_project
 from recollect.store.open import store_exists
 from recollect.store.values import Scope
+from recollect.sync.bounds import left_in_files
 from recollect.sync.memories import entry_id, pointed_id
 from recollect.sync.sync import sync
 from recollect.truth.check import Truth
@@ -133,7 +134,10 @@ def listed(workspace: Workspace, problems: list[str], *, memories: bool = True, 
     found: list[Listed] = []
     if memories:
         root = workspace.memory_root()
-        found += [_of_memory(root, memory, workspace.memories) for memory in scan(root, problems)]
+        files = survey(root, problems)
+        found += [_of_memory(root, memory, workspace.memories) for memory in scan(root, problems, found=files)]
+        left = left_in_files(workspace, files)
+        problems += [left] if left else []
     if lessons:
         try:
             with Engine(workspace) as engine:

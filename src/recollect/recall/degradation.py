@@ -8,6 +8,7 @@ LOADING = "loading"  # the local model is not in memory yet
 NO_VECTOR = "no_vector"  # the query could not be embedded
 NO_FULL_TEXT = "no_full_text"
 STALE = "stale"  # the store could not be written
+READING = "reading"  # a bank of the repository is being read
 MARKDOWN_ONLY = "markdown_only"  # the store could not be used
 PENDING = "pending"  # entries without a vector are found by their words
 UNFOUND = "unfound"  # entries without a vector are not found at all
@@ -28,6 +29,7 @@ _SENTENCES = {
     NO_VECTOR: "{error}",
     NO_FULL_TEXT: "fts5 unavailable in this Python's SQLite",
     STALE: "the newest changes to files are missing, the store could not be written",
+    READING: "{error}",
     MARKDOWN_ONLY: "{error}",
     PENDING: "{pending} of {total} entries have no vector yet and are found by their words only; {reembed}",
     UNFOUND: "{pending} of {total} entries have no vector yet and are not found; {reembed}",

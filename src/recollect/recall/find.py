@@ -17,6 +17,7 @@ from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StoreError
 from recollect.recall.search import SearchResult, search
 from recollect.store.values import Receipt, ReceiptLine
+from recollect.sync.bounds import left_in_store
 from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.memories import sync_all_memories
 from recollect.sync.sync import known_roots, sync
@@ -46,6 +47,8 @@ def find_memories(
         with suppress(StoreError):  # a store without write access is searched as it is
             embed_pending(engine, most=-1, seconds=embedding)
     result = search(engine, query, project=scope, categories=categories, statuses=statuses, limit=limit)
+    left = left_in_store(engine.store, engine.workspace) if project_name == "" else ""
+    warnings += [left] if left else []
     result.warnings = [*warnings, *engine.store.findings, *(_count(engine, result) if counted else ())]
     return result
 

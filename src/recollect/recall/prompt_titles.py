@@ -14,7 +14,7 @@ from recollect.domain.ranking.title_match import Wording
 from recollect.domain.stored import MUTED
 from recollect.errors import StorageError
 from recollect.files.journal.tail import marked_ids
-from recollect.files.memory.index_md import changed, indexed_memories, read_index
+from recollect.files.memory.index_md import changed, gathered, read_index
 from recollect.recall.prompt_request import retell
 
 TYPE_CHECKING = False
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _OPENED = 20
 _RECENT = 30
 _BONUS = 1
+
+# In seconds: how long a prompt waits for memory files that no index lists.
+_READING = 0.5
 
 
 class _Scored:
@@ -114,11 +117,11 @@ def _without_muted(scored: list[_Scored], workspace: Workspace) -> list[_Scored]
 
 
 def _entries(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
-    """Return the lines of the index, or read the files if it is missing, broken, or older than a folder."""
+    """Return the lines of the index, or read the newest files if it is missing, broken, or older than a folder."""
     try:
         entries = read_index(root)
         if entries is None or any(changed(root.folder(name)) > changed(root.index) for name in root.folders):
-            entries = indexed_memories(root, warnings)
+            entries = gathered(root, warnings, end=time.monotonic() + _READING)
     except StorageError as error:
         warnings.append(str(error))
         return []

@@ -13,7 +13,7 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.ranking.selection import deduplicate, rotated, select_rotated
 from recollect.domain.start_block import MOST_PINNED, markdown_status
 from recollect.domain.stored import MUTED, PINNED
-from recollect.domain.text import one_line
+from recollect.domain.text import left_out, one_line
 from recollect.engine.withhold import harmless_block
 from recollect.errors import StoreError
 from recollect.files.bank.bank import read_bank
@@ -21,6 +21,7 @@ from recollect.files.session.last_injection import write_last_injection
 from recollect.recall.degradation import MARKDOWN_ONLY, Degradation
 from recollect.recall.start_request import Injection
 from recollect.recall.start_titles import list_titles, title_key
+from recollect.sync.bounds import read_own_bank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 # A fork has the conversation of its session, like a resumed one, so the settings treat both alike.
 _COUNTS_AS = {"fork": "resume"}
 
-_DAY = 86_400  # in seconds
+# In seconds: a day, and how long a person waits for the bank of a repository to be parsed.
+_DAY = 86_400
+_PARSING = 0.4
 
 
 def inject(asked: StartRequest, *, markdown: str = "") -> Injection:
@@ -85,8 +88,10 @@ def _from_store(asked: StartRequest, injection: Injection) -> Block:
 
 
 def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = "") -> Block:
-    local, warnings = read_bank(asked.workspace.bank, "local")
-    shared, more_warnings = read_bank(asked.workspace.global_store, "global")
+    shared, warnings = read_bank(asked.workspace.global_store, "global")
+    shared += _from_journal(asked)
+    # The repository's come last: there may be so many of them that there is no time for all.
+    local, more_warnings, left = read_own_bank(asked.workspace, end=time.monotonic() + _PARSING)
     for entry in local:
         entry.is_vouched = asked.workspace.is_vouched
     injection.warnings += warnings + more_warnings
@@ -101,6 +106,7 @@ def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = ""
     injection.degraded += [Degradation(MARKDOWN_ONLY, error=degraded)] if degraded else []
     status = degraded_status if degraded else markdown_status
     titles = list_titles(asked, injection)
+    unread = left_out(*injection.left, *left)
 
     def rotate(entries: list[Entry]) -> list[Entry]:
         # A resumed session keeps the entries it has, on another day too.
@@ -115,7 +121,7 @@ def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = ""
     chosen, withheld = harmless_block(
         asked.workspace.global_store,
         asked.context.choose(chosen_without, _key),
-        lambda entries: status(entries) + asked.context.status,
+        lambda entries: status(entries) + asked.context.status + (unread and f" | {unread}"),
         lambda entry: _key(entry) not in asked.without,
         titles,
     )
@@ -123,6 +129,17 @@ def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = ""
     injection.titles = [*titles.fresh]
     injection.keys = [*map(_key, chosen.entries), *map(title_key, titles.fresh)]
     return chosen
+
+
+def _from_journal(asked: StartRequest) -> list[Entry]:
+    """Return the lessons that only the journal has: those added by hand, and those of sessions."""
+    workspace = asked.workspace
+    if not os.path.exists(workspace.journal):
+        return []
+    from recollect.files.journal.lessons import lessons
+
+    elsewhere = workspace.settings.flag("retrieval.unproven_elsewhere")
+    return lessons(workspace.journal, workspace.identity, elsewhere=elsewhere)
 
 
 def _not_retired(asked: StartRequest, local: list[Entry], shared: list[Entry]) -> list[Entry]:

@@ -23,10 +23,11 @@ from recollect.errors import StillReading, StoreError, WriteRefused
 from recollect.files.bank.bank import set_headings
 from recollect.files.bank.entry import counted_in
 from recollect.recall.context import Collector
-from recollect.recall.degradation import STALE, Degradation
+from recollect.recall.degradation import READING, STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.recall.start_titles import list_titles, title_key
 from recollect.store.values import PINNED_TEXT, TAKEN_OVER, TEXT, TITLE, Receipt, ReceiptLine, Scope
+from recollect.sync.bounds import left_in_store
 from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.relations import former, former_lines, successors
 from recollect.sync.sync import sync
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from recollect.domain.start_block import Block, TitleList
     from recollect.domain.stored import StoredEntry
     from recollect.recall.start_request import Injection, StartRequest
+    from recollect.store.values import Feedback
     from recollect.truth.check import Changed
 
 # Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
@@ -87,18 +89,18 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     warnings: list[str] = []
     began, started = time.time_ns(), time.monotonic()
     behind = _sync(engine, warnings, started + _SYNCING)
+    is_stale = bool(behind and behind.code == STALE)
     feedback = engine.feedback()
-    resting = [id for id, known in feedback.items() if known.resting]
-    asked.muted = frozenset((*store.marked(MUTED, engine.scope(engine.project)), *resting))
+    asked.muted = _silent(engine, feedback)
     with Collector(workspace.project_root, _left(started), workspace.settings.text("memory_root")) as collector:
-        is_current = not behind and _memories_are_current(engine, injection, began)  # while git runs
+        is_current = not is_stale and _memories_are_current(engine, injection, began, behind)  # while git runs
         pinned = _pinned(engine, asked)
         given_whole = {entry.stored_hash for entry in pinned}
         titles = list_titles(asked, injection, engine if is_current else None, without=given_whole)
         last_session = next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), "")
         context = collector.context(_left(started), last_session)
     scope = engine.scope(engine.project, KNOWLEDGE)
-    retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
+    retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not is_stale)
     if behind:
         retrieval.degraded.append(behind)
     chooser = _Ranking(engine, retrieval, scope, now, factors(feedback))
@@ -117,12 +119,13 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         return _with_notes(found, changed) if changed else found
 
     entries = asked.context.choose(chosen_without, lambda entry: entry.stored_hash)
-    set_headings(workspace.bank, "local", entries)
-    set_headings(workspace.global_store, "global", entries)
+    left = left_in_store(store, workspace)
+    for folder, origin in ((workspace.bank, "local"), (workspace.global_store, "global")):
+        set_headings(folder, origin, entries)
     rendered, withheld = harmless_block(
         workspace.global_store,
         entries,
-        lambda shown: _status(len(shown), retrieval) + asked.context.status,
+        lambda shown: _status(len(shown), retrieval) + asked.context.status + (left and f" | {left}"),
         lambda entry: entry.stored_hash not in asked.without,
         titles,
     )
@@ -133,7 +136,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     injection.next = [item for item in ranked if item.id not in shown]
     given = _receipt_lines([entry for entry in entries if entry.stored_hash in shown], titles, candidates)
     injection.keys += _prompt_keys(engine, rendered.entries)
-    if given and not behind:  # after one failed write, do not wait for a second
+    if given and not is_stale:  # after one failed write, do not wait for a second
         _keep_receipt(engine, asked, retrieval.query or "", given, now)
     injection.taken_over = store.get_meta(TAKEN_OVER)
     injection.warnings += warnings + context.warnings + store.findings
@@ -145,15 +148,17 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
 
 
 def _sync(engine: Engine, warnings: list[str], end: float) -> Degradation | None:
-    """Sync the store with banks and the journal. Return a degradation if it had to stay as it was."""
+    """Sync the store with banks and the journal. Return a degradation if that is not finished."""
     labels = engine.labels()
     brief = BriefLabels(labels, _LABELLING) if labels else None
     try:
         warnings += sync(engine.store, engine.workspace, brief, end=end)
         if brief and brief.cut_short:
             leave_for_later(engine)
-    except StillReading:
-        raise  # a bank read only in part is no basis for a choice
+    except StillReading as error:
+        if not error.of_repository:
+            raise  # the user's own bank, read only in part, is no basis for a choice
+        return Degradation(READING, error=error)
     except StoreError as error:
         if not engine.store.coverage().entries:
             raise
@@ -161,6 +166,12 @@ def _sync(engine: Engine, warnings: list[str], end: float) -> Degradation | None
         warnings.append(f"{error}; {behind}")
         return behind
     return None
+
+
+def _silent(engine: Engine, feedback: Mapping[str, Feedback]) -> frozenset[str]:
+    """Return the ids of the entries that are muted or at rest."""
+    resting = (id for id, known in feedback.items() if known.resting)
+    return frozenset((*engine.store.marked(MUTED, engine.scope(engine.project)), *resting))
 
 
 def _changed(engine: Engine, ids: list[str]) -> Mapping[str, Sequence[Changed]]:
@@ -218,15 +229,22 @@ def _left(started: float) -> float:
     return max(0.2, min(_COLLECTING, _ALL_IN_ALL - (time.monotonic() - started)))
 
 
-def _memories_are_current(engine: Engine, injection: Injection, banks_read: int) -> bool:
-    """Sync the store with the memory files, if titles are listed. Return False if it is behind."""
+def _memories_are_current(engine: Engine, injection: Injection, banks_read: int, behind: Degradation | None) -> bool:
+    """Sync the store with the memory files, if titles are listed. Return False if that failed.
+
+    While very many are being read, the store has the newest of them.
+    """
     if not engine.settings.flag("retrieval.enabled"):
         return True
-    behind: list[bool] = []
+    failed: list[bool] = []
     injection.warnings += sync_if_changed(
-        engine, seconds=_READING, banks_read=banks_read, unfinished=lambda: behind.append(True)
+        engine,
+        seconds=_READING,
+        banks_read=banks_read,
+        behind=behind is not None,
+        unfinished=lambda is_reading: failed.append(not is_reading and behind is None),
     )
-    return not behind
+    return not any(failed)
 
 
 def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:

@@ -66,6 +66,7 @@ class Injection:
         self.warnings: list[str] = []
         self.degraded: list[Degradation] = []  # why the choice was not as good as it could be
         self.withheld: list[str] = []  # a sentence on each entry left out because it seems to hold a credential
+        self.left: list[tuple[int, int, str]] = []  # how much was read of the repository's files, how much not
         self.taken_over = ""  # a sentence about the entries of an earlier database
         self.engine: Engine | None = None
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from itertools import islice
 
 from recollect.domain.memory import texts
 from recollect.domain.memory_text import is_expired
@@ -18,8 +17,9 @@ from recollect.engine.withhold import withheld_text
 from recollect.errors import StorageError, WriteRefused
 from recollect.files.looked import secrets_in
 from recollect.files.memory.index_md import changed, read_index
-from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, survey
 from recollect.files.textfile import read_regular
+from recollect.sync.bounds import MEMORY_FILES
 from recollect.sync.memories import memory_entry
 from recollect.sync.relations import successors
 from recollect.version import VERSION
@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from recollect.recall.start_request import Injection, StartRequest
 
 # Limits, because a person waits and a repository may bring anything: memories in all, and without the store the files
-# found, the files opened in each category (more titles would not fit), the size of a file, and seconds for all.
+# opened in each category (more titles would not fit), the size of a file, and seconds for all.
 _MOST_KNOWN = 10_000
-_MOST_FOUND = 10_000
 _MOST_OPENED = 30
 _LARGEST_OPENED = 256 * 1024
 _OPENING = 0.4
@@ -70,7 +69,7 @@ def list_titles(
         read.titles = [title for title in read.titles if title.id not in newer]
         read.titles = _unexpired(engine, read.titles)
     else:
-        _read_files(asked, used, read, injection.warnings)
+        _read_files(asked, used, read, injection)
     read.titles = [title for title in read.titles if title.id not in asked.muted and title.id not in without]
     listed = _harmless(workspace.global_store, read, injection.withheld)
     listed = _checked(workspace, read, listed, engine)
@@ -151,15 +150,15 @@ def _checked(workspace: Workspace, read: _Titles, listed: list[Title], engine: E
     return fitting_titles(sorted(listed, key=lambda title: bool(title.note)))
 
 
-def _read_files(asked: StartRequest, used: Sequence[str], read: _Titles, warnings: list[str]) -> None:
+def _read_files(asked: StartRequest, used: Sequence[str], read: _Titles, injection: Injection) -> None:
     """Read the titles of the newest memory files of each category."""
     try:
         root = asked.workspace.memory_root()
     except WriteRefused as error:
-        warnings.append(f"the project's memories were not read: {one_line(str(error))}")
+        injection.warnings.append(f"the project's memories were not read: {one_line(str(error))}")
         return
     end = time.monotonic() + _OPENING
-    found = _active_files(root, used, warnings)
+    found = _active_files(root, used, injection)
     for category in used:
         newest = sorted((each for each in found if each.category == category), key=lambda each: -each.modified)
         read.unread += len(newest[_MOST_OPENED:])
@@ -173,17 +172,18 @@ def _read_files(asked: StartRequest, used: Sequence[str], read: _Titles, warning
     read.titles.sort(key=lambda title: title.id not in read.at_hand)
 
 
-def _active_files(root: MemoryRoot, used: Sequence[str], warnings: list[str]) -> list[Found]:
+def _active_files(root: MemoryRoot, used: Sequence[str], injection: Injection) -> list[Found]:
     """Return the memory files of some categories, without those left out by a current index as not active."""
     problems: list[str] = []
-    enabled = MemoryRoot(root.project, root.path, {category: root.folders[category] for category in used})
-    found = list(islice(find_memories(enabled, problems), _MOST_FOUND))
+    surveyed = survey(root.only(used), problems)
+    found = surveyed.files
+    injection.left.append((len(found), surveyed.total, MEMORY_FILES))
     try:
         index = read_index(root) if found else None
     except StorageError as error:
         problems.append(str(error))
         index = None
-    warnings += few(problems, _MOST_PROBLEMS)
+    injection.warnings += few(problems, _MOST_PROBLEMS)
     if index is None or any(changed(root.folder(name)) > changed(root.index) for name in root.folders):
         return found
     active = {entry.path for entry in index}

@@ -86,21 +86,21 @@ def _was_given(workspace: Workspace, warm: Warm | None) -> bool:
 def _memories(workspace: Workspace) -> int:
     """Return the number of a project's memory files."""
     from recollect.errors import WriteRefused
-    from recollect.files.memory.memories import find_memories
+    from recollect.files.memory.memories import count_memories
 
     try:
-        return sum(1 for _ in find_memories(workspace.memory_root(), []))
+        return count_memories(workspace.memory_root())
     except WriteRefused:
         return 0
 
 
 def _entries(folder: str) -> int:
     """Return the number of entries in the bank in a folder; -1 if it is too large to count in time."""
-    from recollect.files.bank.bank import bank_paths, read_bank
+    from recollect.files.bank.bank import bank_paths, count_entries
 
     if sum(os.path.getsize(path) for path in bank_paths(folder, "local")[0]) > _LARGEST_BANK:
         return -1
-    return len(read_bank(folder, "local")[0])
+    return sum(count_entries(folder).values())
 
 
 def unread_banks(workspace: Workspace, notes: DeferredWrites) -> str:

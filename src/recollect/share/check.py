@@ -113,7 +113,7 @@ class _Check:
     def __init__(self, workspace: Workspace, root: MemoryRoot, changed: set[str] | None) -> None:
         self._workspace = workspace
         self._bank = workspace.bank
-        self._root = root
+        self._root = root.unbounded()
         self._repository = git.repository(root.project)
         self._changed = changed
         self._memories: list[MemoryFile] = []

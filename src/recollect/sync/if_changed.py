@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _NOTE = "followed "
 
+# After a note: nobody had vouched for the repository, so not all of it was read.
+_BOUNDED = " bounded"
+
 # In seconds: how long a prompt waits for reading changed files; the next prompt reads the rest.
 _TIMEOUT = 0.3
 
@@ -41,7 +44,8 @@ def sync_if_changed(
     leave: Callable[[], None] | None = None,
     thorough: bool = False,
     banks_read: int = 0,
-    unfinished: Callable[[], None] | None = None,
+    unfinished: Callable[[bool], None] | None = None,
+    behind: bool = False,
 ) -> list[str]:
     """Sync the store with files changed since the last call; return warnings.
 
@@ -49,7 +53,8 @@ def sync_if_changed(
     and journal have more than `LARGE` unread bytes, `leave` (if given) is called instead of reading them. A `thorough`
     call also finds memory files overwritten in place, which do not change a folder's time. If banks and journal were
     synced just now, at the time `banks_read` in nanoseconds, only memory files are read. `unfinished` (if given) is
-    called if the store is still behind the files afterwards.
+    called if the store is still behind the files afterwards, with True if it goes on reading them. So it is, too, if
+    banks were `behind` before.
 
     Raises:
         StoreError: the store cannot be read.
@@ -60,14 +65,17 @@ def sync_if_changed(
         return caught_up(engine)
     workspace = engine.workspace
     marks, newest = _marks(workspace)
-    is_known = engine.store.get_meta(_NOTE + workspace.memories) == marks
+    noted = engine.store.get_meta(_NOTE + workspace.memories)
+    is_known = noted == marks or (noted == marks + _BOUNDED and not workspace.is_vouched)
     if is_known and not thorough:
         return []
+    from recollect.sync.bounds import left_in_store
     from recollect.sync.memories import sync_memories
     from recollect.sync.sync import sync
 
     end = None if seconds is None else time.monotonic() + seconds
-    left = not banks_read and leave is not None and _unread(engine) > LARGE
+    is_reading = False
+    left = behind or (not banks_read and leave is not None and _unread(engine) > LARGE)
     warnings: list[str] = []
     try:
         if left and leave:
@@ -75,17 +83,20 @@ def sync_if_changed(
         elif not banks_read:
             warnings += sync(engine.store, workspace, engine.labels(), end=end)
         warnings += sync_memories(engine.store, workspace, end=end)
+        marks += _BOUNDED * bool(left_in_store(engine.store, workspace))
         now = time.time_ns()
         is_settled = not (banks_read or now) - _SETTLED_AFTER <= newest <= now  # a time in the future counts as settled
         if not left and not is_known and is_settled and not engine.store.read_only:
             engine.store.set_meta(_NOTE + workspace.memories, marks)
     except StillReading:
-        left = True  # no failure: the next call continues from there
+        left = is_reading = True  # no failure: the next call continues from there
+        if leave:
+            leave()
     except StoreError as error:
         left = True
         warnings = [f"the newest changes to files may not be found: {error}"]
     if left and unfinished:
-        unfinished()
+        unfinished(is_reading)
     return warnings
 
 

@@ -27,8 +27,9 @@ from recollect.domain.stored import (
 from recollect.domain.text import few, one_line, utc_text
 from recollect.domain.withheld import WITHHELD, fault
 from recollect.errors import StillReading, StorageError, WriteRefused
-from recollect.files.memory.memories import ENDING, MemoryFile, MemoryRoot, find_memories, read_memory
+from recollect.files.memory.memories import ENDING, MemoryFile, MemoryRoot, read_memory, survey
 from recollect.store.values import MEMORY, Source
+from recollect.sync.bounds import note_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,11 @@ _LONGEST_TIME = 40
 _LONGEST_REASON = 200
 _MOST_NAMED = 5
 _MOST_FILES = 50
+
+# How many files are read for one transaction; fewer if somebody waits, and more where files took others' places.
 _SLICE = 500
+_PORTION = 100
+_MOST_AT_ONCE = 5_000
 _MOST_UPDATES = 1_000_000
 
 # A memory's confidence is high from the first value on, and low below the second.
@@ -117,18 +122,30 @@ def sync_memories(
         store.set_meta(_WORKTREE + identity, workspace.identity)
     problems: list[str] = []
     known = store.sources(MEMORY, identity)
-    enabled = MemoryRoot(root.project, root.path, used)
-    there, read, left = _changed(enabled, identity, known, problems, anew=anew, end=end)
+    found = survey(root.only(used), problems)
+    note_files(store, identity, found)
+    there = {each.path for each in found.files}
     folders = {root.folder(category) for category in used}
     gone = [source for path, source in known.items() if path not in there and source.hash != _GONE]
-    gone = [source for source in gone if _is_gone(source.path, folders)]
-    if gone:
-        _put(store, root, identity, gone, read)
-    else:
-        for start in range(0, len(read), _SLICE):  # each slice is committed, so an interruption loses only the rest
-            _put(store, root, identity, [], read[start : start + _SLICE])
-    if left:
-        raise StillReading(f"{left:,} memory files of {root.project} are still to be read; `recollect rebuild` does it")
+    gone = [source for source in gone if found.is_bounded or _is_gone(source.path, folders)]
+    changed = [each for each in found.files if anew or not _is_known(each, known.get(each.path))]
+    if end is not None:  # the newest matter most, if there is no time for all
+        changed.sort(key=lambda each: -each.modified)
+    withheld = {source.path: sentence for source in known.values() if (sentence := _withheld(root, source))}
+    reader = _Reader(root, identity, known, problems, withheld, anew=anew)
+    while gone or changed:
+        # What took the place of another file is stored with its end; otherwise an interruption loses only the rest.
+        most = _MOST_AT_ONCE if gone else _SLICE if end is None else _PORTION
+        read, changed = reader.read(changed[:most], end), changed[most:]
+        changed = [*reader.left, *changed]
+        _put(store, root, identity, gone[:most], read)
+        gone = gone[most:]
+        if (gone or changed) and end is not None and time.monotonic() >= end:
+            break
+    problems += few([withheld[path] for path in withheld if path in there], _MOST_NAMED)
+    if gone or changed:
+        left = f"{len(gone) + len(changed):,} memory files of {root.project} are still to be read"
+        raise StillReading(f"{left}; `recollect rebuild` does it", of_repository=True)
     return problems
 
 
@@ -237,42 +254,54 @@ def _triggers(memory: MemoryFile) -> list[str]:
     return [*memory.triggers, *_LAST_TIME] if memory.category == SESSION_SUMMARY else memory.triggers
 
 
-def _changed(
-    root: MemoryRoot,
-    identity: str,
-    known: Mapping[str, Source],
-    problems: list[str],
-    *,
-    anew: bool,
-    end: float | None,
-) -> tuple[set[str], list[_Read], int]:
-    """Return the paths of all files, the changed files read, and the number of files left for lack of time."""
-    now = time.time_ns()
-    left = 0
-    there: set[str] = set()
-    changed: list[_Read] = []
-    withheld: list[str] = []
-    for found in find_memories(root, problems):
-        there.add(found.path)
-        before = known.get(found.path)
-        if before and not anew and (found.size, found.modified) == (before.size, before.modified):
-            withheld += _withheld(root, before)
-            continue
-        if end is not None and changed and time.monotonic() >= end:
-            left += 1
-            continue
-        try:
-            read = _read(found, identity, before, now, anew=anew)
-            withheld += _withheld(root, read.source if read else before)
-        except FileNotFoundError:
-            there.discard(found.path)
-        except StorageError as error:
-            kept = before is not None and before.hash != _GONE
-            problems.append(f"{error}; {'it is found as it was before' if kept else 'skipped'}")
-        else:
-            changed += [read] if read else []
-    problems += few(withheld, _MOST_NAMED)
-    return there, changed, left
+class _Reader:
+    """Reads changed memory files. `withheld` has a sentence for each withheld file by path, and is kept current."""
+
+    def __init__(
+        self,
+        root: MemoryRoot,
+        identity: str,
+        known: Mapping[str, Source],
+        problems: list[str],
+        withheld: dict[str, str],
+        *,
+        anew: bool,
+    ) -> None:
+        self._root = root
+        self._identity = identity
+        self._known = known
+        self._problems = problems
+        self._withheld = withheld
+        self._anew = anew
+        self._now = time.time_ns()
+        self.left: list[Found] = []  # files of the last portion that there was no time for
+
+    def read(self, portion: Sequence[Found], end: float | None) -> list[_Read]:
+        """Read some files until `end`, one at least; return those that have something for the store."""
+        done: list[_Read] = []
+        self.left = []
+        for place, found in enumerate(portion):
+            if place and end is not None and time.monotonic() >= end:
+                self.left = [*portion[place:]]
+                break
+            before = self._known.get(found.path)
+            try:
+                read = _read(found, self._identity, before, self._now, anew=self._anew)
+            except FileNotFoundError:
+                continue  # removed just now: the next sync finds it gone
+            except StorageError as error:
+                kept = before is not None and before.hash != _GONE
+                self._problems.append(f"{error}; {'it is found as it was before' if kept else 'skipped'}")
+                continue
+            self._withheld.pop(found.path, None)
+            sentence = _withheld(self._root, read.source if read else before)
+            self._withheld |= {found.path: sentence} if sentence else {}
+            done += [read] if read else []
+        return done
+
+
+def _is_known(found: Found, before: Source | None) -> bool:
+    return before is not None and (found.size, found.modified) == (before.size, before.modified)
 
 
 def _read(found: Found, identity: str, before: Source | None, now: int, *, anew: bool) -> _Read | None:
@@ -312,11 +341,11 @@ def _is_same(before: Source, source: Source) -> bool:
     return (before.size, before.modified, before.hash) == (source.size, source.modified, source.hash)
 
 
-def _withheld(root: MemoryRoot, source: Source | None) -> list[str]:
-    """Return the sentence about a file if it is withheld."""
+def _withheld(root: MemoryRoot, source: Source | None) -> str:
+    """Return the sentence about a file if it is withheld, else an empty string."""
     if source is None or not source.hash.startswith(WITHHELD):
-        return []
-    return [_withheld_text(root.shown(source.path), source)]
+        return ""
+    return _withheld_text(root.shown(source.path), source)
 
 
 def _withheld_text(shown: str, source: Source) -> str:

@@ -14,13 +14,14 @@ from recollect.domain.ranking.trust import MOST_CLAIMED
 from recollect.domain.stored import RECORDED_BY, SCOPE_SOURCE, StoredEntry, without_said_by
 from recollect.domain.text import few, utc_text
 from recollect.errors import StillReading, StorageError
-from recollect.files.bank.bank import BankFile, bank_file_leads_out, bank_paths
+from recollect.files.bank.bank import bank_file_leads_out, bank_paths, blocks_of, entries_in
 from recollect.files.textfile import read_text
 from recollect.store.values import BANK, EARLIER, JOURNAL, MEMORY, STATED, Source
+from recollect.sync.bounds import bank_bounds, is_part, marked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from recollect.config.workspace import Workspace
     from recollect.domain.entry import Entry
@@ -39,14 +40,19 @@ _MOST_PULLED = 256 * 1024
 
 _READING = "reading:"
 
+# Entries that are read again in a second; a change of more than there is time for is left to whoever has it.
+_A_SECOND = 5_000
+_SHORT = 1.0
+
 # After the name of the journal: the source of its lines about taken-over entries.
 CARRIED_LINES = "#carried"
 
 
 def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, end: float | None = None) -> list[str]:
-    """Sync the store with the project's bank, the global bank, the journal and shared scopes; return warnings.
+    """Sync the store with the global bank, the journal, shared scopes and the project's bank; return warnings.
 
-    A store that does not follow the files of this machine is left as it is.
+    What is the user's own comes first, so that it is found whatever the project's repository brings. A store that does
+    not follow the files of this machine is left as it is.
 
     `labels` finds keywords for entries without any. After `end`, a time of the monotonic clock, the rest of a large
     bank is left for the next sync.
@@ -57,26 +63,24 @@ def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, 
     """
     if not store.follows_files:
         return []
-    identity, global_store = workspace.identity, workspace.global_store
+    global_store = workspace.global_store
     warnings = _take_over(store, workspace, labels, end)
-    banks: dict[str, str] = {}
-    own = locations.bank(os.path.realpath(workspace.project_root))  # the project may be opened through a link
-    for folder, origin, owner in ((own, "local", identity), (global_store, "global", "")):
-        paths, complaints = bank_paths(folder, origin)
-        warnings += complaints
-        banks.update({locations.source_key(path, global_store): owner for path in paths})
+    banks = _Banks(store, workspace, labels, end)
+    warnings += banks.complaints
     # An entry removed from one bank may still be in another, which is then read again: so a second pass after changes.
-    changed, problems = _sync_banks(store, banks, identity, global_store, labels, end)
-    if changed:
-        _, problems = _sync_banks(store, banks, identity, global_store, labels, end)
-    warnings += problems + sync_journal(store, global_store, labels)
+    changed = banks.sync_global()
+    warnings += sync_journal(store, global_store, labels)
     if os.path.isdir(locations.team_folder(global_store)):
         unread = _unread_scopes(store, global_store)
         if unread is not None and (end is None or unread <= _MOST_PULLED):
             from recollect.sync.scopes import sync_scopes
 
             warnings += sync_scopes(store, global_store, labels)
-    return warnings
+    if banks.sync_own() or changed:
+        banks.problems = []
+        banks.sync_global()
+        banks.sync_own()
+    return warnings + banks.problems
 
 
 def _unread_scopes(store: Store, global_store: str) -> int | None:
@@ -125,31 +129,137 @@ def roots_of(sources: Iterable[Source]) -> list[str]:
     return sorted(root for root in roots if os.path.isdir(root))
 
 
-def _sync_banks(  # noqa: PLR0917 (one step of the function above)
-    store: Store, banks: dict[str, str], identity: str, global_store: str, labels: Labeller | None, end: float | None
-) -> tuple[bool, list[str]]:
-    """Read the changed ones of the banks; return whether any had changed, and warnings.
+class _Banks:
+    """The global bank and that of a project, each file by its key, for one sync."""
 
-    `banks` maps each bank's key to the project owning it.
-    """
-    known = store.sources(BANK)
-    changed = False
-    problems: list[str] = []
-    for key, owner in banks.items():
-        path = locations.source_path(key, global_store)
+    def __init__(self, store: Store, workspace: Workspace, labels: Labeller | None, end: float | None) -> None:
+        self._store = store
+        self._workspace = workspace
+        self._labels = labels
+        self._end = end
+        folder = locations.bank(os.path.realpath(workspace.project_root))  # the project may be opened through a link
+        own, self.complaints = bank_paths(folder, "local")
+        everywhere, more = bank_paths(workspace.global_store, "global")
+        self.complaints += more
+        self._own = [locations.source_key(path, workspace.global_store) for path in own]
+        self._global = [locations.source_key(path, workspace.global_store) for path in everywhere]
+        self.problems: list[str] = []  # about unreadable files
+
+    def sync_global(self) -> bool:
+        """Read the changed files of the global bank, and drop what banks of both kinds are gone; return True if any."""
+        changed = self._sync(self._global, "")
+        banks = {*self._own, *self._global}
+        for source in self._store.sources(BANK).values():
+            of_this = source.project in ("", self._workspace.identity)
+            if not of_this or source.path in banks or source.is_scope or source.hash == _GONE:
+                continue
+            if _has_gone(source, banks):
+                self._store.put(Source(source.path, BANK, project=source.project, hash=_GONE), [])
+                changed = True
+        return changed
+
+    def sync_own(self) -> bool:
+        """Read the changed files of the project's bank; return True if any had changed.
+
+        Raises:
+            StillReading: a large one was read only in part.
+        """
         try:
-            changed = _sync_bank(store, path, key, owner, known.get(key), labels, end) or changed
-        except StorageError as error:
-            problems.append(f"{error}; skipped")
-    for source in known.values():
-        of_this = source.project in ("", identity) and source.path not in banks and not source.is_scope
-        if of_this and source.hash != _GONE and _has_gone(source, banks):
-            store.put(Source(source.path, BANK, project=source.project, hash=_GONE), [])
-            changed = True
-    return changed, problems
+            return self._sync(self._own, self._workspace.identity)
+        except StillReading as error:
+            error.of_repository = True
+            raise
+
+    def _sync(self, keys: Sequence[str], owner: str) -> bool:
+        known = self._store.sources(BANK)
+        changed = False
+        for key in keys:
+            try:
+                changed = self._sync_file(key, owner, known.get(key)) or changed
+            except StorageError as error:
+                self.problems.append(f"{error}; skipped")
+        return changed
+
+    def _sync_file(self, key: str, owner: str, known: Source | None) -> bool:
+        """Read one file if it has changed; return True if its entries were stored."""
+        store, path = self._store, locations.source_path(key, self._workspace.global_store)
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+        is_same = known is not None and (status.st_size, status.st_mtime_ns) == (known.size, known.modified)
+        if known is not None and known.hash and is_same and not (is_part(known.hash) and self._workspace.is_vouched):
+            return False
+        text = read_text(path)
+        blocks = blocks_of(text)
+        mark = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        most = bank_bounds(self._workspace).get(os.path.basename(path)) if owner else None
+        first = 0 if most is None else max(0, len(blocks) - most)
+        mark = mark if most is None else marked(mark, most, len(blocks))
+        settled = time.time() - status.st_mtime > _SETTLED_AFTER
+        source = Source(
+            key,
+            BANK,
+            project=owner,
+            size=status.st_size,
+            modified=status.st_mtime_ns if settled else 0,
+            hash=mark,
+        )
+        known = store.sources(BANK).get(key)  # syncing another bank may have marked this one to be read again
+        if known is not None and known.hash == mark and known.project == owner:
+            if (known.size, known.modified) != (source.size, source.modified):
+                store.put(source, [], anew=False)
+            return False
+        category = os.path.basename(path).removesuffix(".md")
+        written = utc_text(time.gmtime(status.st_mtime))
+        name = os.path.basename(key).rpartition(":")[2]
+
+        def entries(start: int, end: int | None = None) -> list[StoredEntry]:
+            found = entries_in(blocks[:end], category, "local" if owner else "global", start)
+            return [from_bank(entry, owner, written) for entry in deduplicate(found)]
+
+        begun = f"{_READING}{mark}"
+        if self._end is not None and (known is None or known.hash in (begun, _GONE)):
+            reading = Source(key, BANK, project=owner, hash=begun, offset=known.offset if known else 0)
+            rest = self._read_slices(reading, entries, first, len(blocks), name)
+            store.put(source, rest, anew=False)
+        else:
+            if self._end is not None and time.monotonic() + (len(blocks) - first) / _A_SECOND > self._end + _SHORT:
+                raise _still_reading(name, 0, len(blocks) - first)
+            found = entries(first)
+            _label(store, found, self._labels)
+            store.put(source, found)
+        return True
+
+    def _read_slices(
+        self, source: Source, entries: Callable[[int, int], list[StoredEntry]], first: int, count: int, name: str
+    ) -> list[StoredEntry]:
+        """Store the entries of a bank not yet read completely, slice by slice; return the last slice."""
+        while count - first - source.offset > _SLICE:
+            start = first + source.offset
+            some = self._new(source, entries(start, start + _SLICE))
+            _label(self._store, some, self._labels)
+            source.offset += _SLICE
+            self._store.put(source, some, anew=False)
+            if self._end is not None and time.monotonic() >= self._end:
+                raise _still_reading(name, source.offset, count - first)
+        rest = self._new(source, entries(first + source.offset, count))
+        _label(self._store, rest, self._labels)
+        return rest
+
+    def _new(self, source: Source, some: list[StoredEntry]) -> list[StoredEntry]:
+        """Return the entries of a slice that no slice before has, unless they were observed more often there."""
+        known = {entry.id: entry.observation_count for entry in self._store.entries(entry.id for entry in some)}
+        held = {id for id in known if any(each.path == source.path for each in self._store.sources_of(id))}
+        return [entry for entry in some if entry.id not in held or entry.observation_count > known[entry.id]]
 
 
-def _has_gone(source: Source, banks: dict[str, str]) -> bool:
+def _still_reading(name: str, done: int, count: int) -> StillReading:
+    so_far = f"{done:,} of {count:,} entries so far"
+    return StillReading(f"{name} is being read, {so_far}; `recollect rebuild` reads it all at once")
+
+
+def _has_gone(source: Source, banks: Collection[str]) -> bool:
     """Return True if a known bank outside `banks` is gone, or is one of them under a former name.
 
     A global bank is gone if it is not in `banks`. A project's bank is gone if it is missing or a link out of the
@@ -274,65 +384,6 @@ def _is_read(path: str, known: Source | None) -> bool:
     except OSError:
         return known is None or not known.size
     return known is not None and (status.st_size, status.st_mtime_ns) == (known.size, known.modified)
-
-
-def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
-    store: Store, path: str, key: str, owner: str, known: Source | None, labels: Labeller | None, end: float | None
-) -> bool:
-    """Read one bank if it has changed; return True if its entries were stored."""
-    try:
-        status = os.stat(path)
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
-    if known is not None and known.hash and (status.st_size, status.st_mtime_ns) == (known.size, known.modified):
-        return False
-    text = read_text(path)
-    mark = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    settled = time.time() - status.st_mtime > _SETTLED_AFTER
-    source = Source(
-        key,
-        BANK,
-        project=owner,
-        size=status.st_size,
-        modified=status.st_mtime_ns if settled else 0,
-        hash=mark,
-    )
-    known = store.sources(BANK).get(key)  # syncing another bank may have marked this one to be read again
-    if known is not None and known.hash == mark and known.project == owner:
-        if (known.size, known.modified) != (source.size, source.modified):
-            store.put(source, [], anew=False)
-        return False
-    category = os.path.basename(path).removesuffix(".md")
-    written = utc_text(time.gmtime(status.st_mtime))
-    file = BankFile(text, category, "local" if owner else "global")
-    entries = [from_bank(entry, owner, written) for entry in deduplicate(file.entries)]
-    begun = f"{_READING}{mark}"
-    if end is not None and (known is None or known.hash == begun):
-        rest = _read_slices(store, Source(key, BANK, project=owner, hash=begun), known, entries, labels, end)
-        store.put(source, rest, anew=False)
-    else:
-        _label(store, entries, labels)
-        store.put(source, entries)
-    return True
-
-
-def _read_slices(  # noqa: PLR0917 (the other half of the function above)
-    store: Store, source: Source, known: Source | None, entries: list[StoredEntry], labels: Labeller | None, end: float
-) -> list[StoredEntry]:
-    """Store the entries of a bank not yet read completely, slice by slice until `end`; return the last slice."""
-    source.offset = known.offset if known else 0
-    while len(entries) - source.offset > _SLICE:
-        some = entries[source.offset : source.offset + _SLICE]
-        _label(store, some, labels)
-        source.offset += len(some)
-        store.put(source, some, anew=False)
-        if time.monotonic() >= end:
-            done = f"{source.offset:,} of {len(entries):,} entries so far"
-            name = os.path.basename(source.path).rpartition(":")[2]
-            raise StillReading(f"{name} is being read, {done}; `recollect rebuild` reads it all at once")
-    rest = entries[source.offset :]
-    _label(store, rest, labels)
-    return rest
 
 
 def _label(store: Store, entries: list[StoredEntry], labels: Labeller | None) -> None:

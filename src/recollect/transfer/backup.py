@@ -140,7 +140,7 @@ def _memories(root: MemoryRoot, result: Created) -> list[Member]:
     members: list[Member] = []
     with memories_locked(root.path) as warnings:
         result.warnings += warnings
-        for found in find_memories(root, result.warnings):
+        for found in find_memories(root.unbounded(), result.warnings):
             members += _member(found.path, memory_name(found.category, os.path.basename(found.path)), result)
     return members
 

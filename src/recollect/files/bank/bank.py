@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from itertools import pairwise
 
 from recollect.domain.categories import KNOWLEDGE
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
     from recollect.domain.entry import Entry
 
+# The most entries that are read of the bank of a repository that nobody has vouched for: the last ones of its files.
+MOST_BROUGHT = 5_000
+
 _LEFT_OUT = ("constitution.md",)
+_SMALLEST = 6  # in bytes: an entry is a heading at least
+_STEP = 100  # how many entries are parsed between two looks at the clock
 _BEGINNING = 64 * 1024  # in bytes: sessions wait for it
 _LARGEST_LOOKED_AT = 4 * 1024 * 1024  # in bytes: a person waits
 
@@ -74,16 +80,72 @@ class BankFile:
         return self.entries[position]
 
 
-def read_bank(directory: str, origin: str) -> tuple[list[Entry], list[str]]:
-    """Return all entries of a bank, and a warning for each unusable file. A missing bank is empty."""
+def read_bank(
+    directory: str, origin: str, bounds: Mapping[str, int] | None = None, *, end: float | None = None
+) -> tuple[list[Entry], list[str]]:
+    """Return the entries of a bank, and a warning for each unusable file. A missing bank is empty.
+
+    With `bounds`, by name, only so many of a file's last entries are read. After `end`, a time of the monotonic clock,
+    no more are parsed, beginning with the last entry of each file.
+    """
     entries: list[Entry] = []
     paths, warnings = bank_paths(directory, origin)
     for path in paths:
         try:
-            entries += read_bank_file(path, origin).entries
+            blocks = blocks_of(read_text(path))
         except StorageError as error:
             warnings.append(f"{error}; skipped")
+            continue
+        category = os.path.basename(path).removesuffix(".md")
+        most = bounds.get(os.path.basename(path), len(blocks)) if bounds else len(blocks)
+        entries += entries_in(blocks, category, origin, max(0, len(blocks) - most), end=end)
     return entries, warnings
+
+
+def brought(directory: str) -> dict[str, int]:
+    """Return how many entries are read of each file of a bank that nobody has vouched for; nothing if all are."""
+    paths = bank_paths(directory, "local")[0]
+    try:
+        if sum(map(os.path.getsize, paths)) < MOST_BROUGHT * _SMALLEST:
+            return {}
+    except OSError:
+        return {}
+    counts = count_entries(directory)
+    if sum(counts.values()) <= MOST_BROUGHT:
+        return {}
+    left, shares = MOST_BROUGHT, dict[str, int]()
+    for place, name in enumerate(sorted(counts, key=lambda name: (counts[name], name))):
+        shares[name] = min(counts[name], left // (len(counts) - place))  # what a small file leaves, others have
+        left -= shares[name]
+    return shares
+
+
+def count_entries(directory: str) -> dict[str, int]:
+    """Return the number of entries in each readable file of a project's bank, by name. They are not parsed."""
+    counts: dict[str, int] = {}
+    for path in bank_paths(directory, "local")[0]:
+        try:
+            counts[os.path.basename(path)] = len(blocks_of(read_text(path)))
+        except StorageError:
+            continue
+    return counts
+
+
+def blocks_of(text: str) -> list[str]:
+    """Return the text of each entry of a bank's file. They are not parsed, which takes most of the time."""
+    return _blocks(text)[1:]
+
+
+def entries_in(
+    blocks: Sequence[str], category: str, origin: str, first: int = 0, *, end: float | None = None
+) -> list[Entry]:
+    """Parse the blocks from `first` on, the last one first, until `end`; return the entries in their order."""
+    found: list[Entry] = []
+    for at in range(len(blocks) - 1, first - 1, -1):
+        if end is not None and len(found) % _STEP == 0 and found and time.monotonic() >= end:
+            break
+        found.append(parse_entry(blocks[at], category, origin, at))
+    return found[::-1]
 
 
 def set_headings(directory: str, origin: str, entries: Sequence[Entry]) -> None:

@@ -143,6 +143,15 @@ def parse_line(text: bytes) -> tuple[Kind | None, Any]:
     return None, None
 
 
+def parsed(text: bytes) -> tuple[Kind | None, dict[str, Any]]:
+    """Return the kind of a line and its fields, unchecked; None and nothing if it is no JSON object."""
+    try:
+        line: Any = parse(text.decode("utf-8", "replace"))
+    except ValueError:
+        return None, {}
+    return (kind_of(line), line) if isinstance(line, dict) else (None, {})  # pyright: ignore
+
+
 def new_id() -> str:
     """Return an id for a staged capture."""
     return os.urandom(4).hex()

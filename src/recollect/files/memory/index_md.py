@@ -152,9 +152,9 @@ def indexed_memories(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
     return gathered(root, warnings) if entries is None else entries
 
 
-def gathered(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
-    """Return the index entries of all active memories, read from the memory files."""
-    return [index_entry(root, memory) for memory in scan(root, problems) if memory.status == ACTIVE]
+def gathered(root: MemoryRoot, problems: list[str], *, end: float | None = None) -> list[IndexEntry]:
+    """Return the index entries of all active memories, read from the memory files until `end`, as `scan` does."""
+    return [index_entry(root, memory) for memory in scan(root, problems, end=end) if memory.status == ACTIVE]
 
 
 def rebuild_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:

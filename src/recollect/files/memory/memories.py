@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from stat import S_ISREG
 
 from recollect.domain.memory import is_slug
@@ -13,15 +14,22 @@ from recollect.files.textfile import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from recollect.domain.stored import Anchor
+    from recollect.files.memory.written import WrittenHere
 
 MAX_BYTES = 4 * 1024 * 1024
 INDEX = "index.md"
 ENDING = ".json"
 _DEEPEST = 20
+
+# The most memory files that are read of those which a repository brings that nobody has vouched for: the newest ones.
+MOST_BROUGHT = 5_000
+
+# Names that are no memory file's, named for each folder; the others are counted.
+_MOST_NAMED = 20
 
 CONFLICT_MARKERS = "has conflict markers of git; `recollect merge-driver --repair FILE` merges the two versions"
 
@@ -30,13 +38,23 @@ class MemoryRoot:
     """The folder of a project's memories.
 
     Paths are shown relative to `project`. `path` is the memory root itself. Both have their links resolved. `folders`
-    maps each category to its folder.
+    maps each category to its folder. `written` are the files written here; without it, that is not known. Others than
+    these are bounded, unless `is_vouched` says yes; it is asked only if there are more of them.
     """
 
-    def __init__(self, project: str, path: str, folders: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        project: str,
+        path: str,
+        folders: Mapping[str, str],
+        written: WrittenHere | None = None,
+        is_vouched: Callable[[], bool] | None = None,
+    ) -> None:
         self.project = project
         self.path = path
         self.folders = dict(folders)
+        self.written = written
+        self.is_vouched = is_vouched
         self._shown = os.path.relpath(path, project).replace(os.sep, "/")
 
     @property
@@ -48,6 +66,15 @@ class MemoryRoot:
 
     def file(self, category: str, slug: str) -> str:
         return os.path.join(self.path, self.folders[category], slug + ENDING)
+
+    def only(self, categories: Iterable[str]) -> MemoryRoot:
+        """Return the root with some of its categories."""
+        folders = {category: self.folders[category] for category in categories}
+        return MemoryRoot(self.project, self.path, folders, self.written, self.is_vouched)
+
+    def unbounded(self) -> MemoryRoot:
+        """Return the root with all files that it has, for what is no reading of memories: checks and backups."""
+        return MemoryRoot(self.project, self.path, self.folders, self.written)
 
     def shown(self, path: str) -> str:
         """Return a path at or below the root relative to the project's folder, as people and the index see it."""
@@ -149,33 +176,96 @@ def slug_of(path: str) -> str:
     return os.path.basename(path).removesuffix(ENDING)
 
 
+class Survey:
+    """The possible memory files of a root, by category and name: those to read, and the number of all."""
+
+    __slots__ = ("files", "total")
+
+    def __init__(self, files: list[Found], total: int) -> None:
+        self.files = files
+        self.total = total
+
+    @property
+    def is_bounded(self) -> bool:
+        return len(self.files) < self.total
+
+
 def find_memories(root: MemoryRoot, problems: list[str]) -> Iterator[Found]:
-    """Yield every possible memory file by category and name. Skip links and invalid names, and report them."""
-    for category in root.folders:
-        folder = root.folder(category)
-        try:
-            if os.path.realpath(folder) != folder:
-                problems.append(f"{root.shown(folder)} is a link; what is behind it is not read")
-                continue
-            with os.scandir(folder) as entries:
-                names = sorted((entry for entry in entries if entry.name.endswith(ENDING)), key=lambda e: e.name)
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            problems.append(f"cannot read {root.shown(folder)}: {error.strerror or error}")
-            continue
-        for entry in names:
-            if not is_file_name(entry.name):
-                problems.append(f"{root.shown(folder)}/{entry.name!a} is no name of a memory file; skipped")
-                continue
+    """Yield the memory files of a root that are read, as `survey` finds them."""
+    yield from survey(root, problems).files
+
+
+def survey(root: MemoryRoot, problems: list[str]) -> Survey:
+    """Find every possible memory file by category and name. Skip links and invalid names, and report them.
+
+    Of a repository that nobody has vouched for, only the newest files count, and those written here. No file is opened.
+    """
+    named = {category: _entries_of(root, category, problems) for category in root.folders}
+    total = sum(map(len, named.values()))
+    if root.is_vouched is not None and total > MOST_BROUGHT and not root.is_vouched():
+        named = _newest(root, named)
+    files: list[Found] = []
+    for category, entries in named.items():
+        for entry in entries:
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:
-                continue  # removed just now
+                total -= 1  # removed just now
+                continue
             if S_ISREG(status.st_mode):
-                yield Found(entry.path, category, status.st_size, status.st_mtime_ns)
+                files.append(Found(entry.path, category, status.st_size, status.st_mtime_ns))
             else:
+                total -= 1
                 problems.append(f"{root.shown(entry.path)} is no regular file; skipped")
+    return Survey(files, total)
+
+
+def count_memories(root: MemoryRoot) -> int:
+    """Return how many memory files a root may have, by their names alone: quick for any number."""
+    return sum(len(_entries_of(root, category, [])) for category in root.folders)
+
+
+def _newest(root: MemoryRoot, named: Mapping[str, list[os.DirEntry[str]]]) -> dict[str, list[os.DirEntry[str]]]:
+    """Return the entries of the files written here and of the newest others, in the order given."""
+    own: dict[str, set[str]] = {}
+    others: list[tuple[int, str, str]] = []
+    for category, entries in named.items():
+        folder = root.folder(category)
+        own[category] = root.written.names_in(folder) if root.written is not None else set()
+        for entry in entries:
+            if entry.name not in own[category]:
+                try:
+                    others.append((-entry.stat(follow_symlinks=False).st_mtime_ns, category, entry.name))
+                except OSError:
+                    continue  # removed just now
+    others.sort()
+    kept = {category: {*names} for category, names in own.items()}
+    for _, category, name in others[:MOST_BROUGHT]:
+        kept[category].add(name)
+    return {category: [each for each in entries if each.name in kept[category]] for category, entries in named.items()}
+
+
+def _entries_of(root: MemoryRoot, category: str, problems: list[str]) -> list[os.DirEntry[str]]:
+    """Return what has a memory file's name in the folder of a category, by name."""
+    folder = root.folder(category)
+    try:
+        if os.path.realpath(folder) != folder:
+            problems.append(f"{root.shown(folder)} is a link; what is behind it is not read")
+            return []
+        with os.scandir(folder) as entries:
+            ours = sorted((entry for entry in entries if entry.name.endswith(ENDING)), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        problems.append(f"cannot read {root.shown(folder)}: {error.strerror or error}")
+        return []
+    named = [entry for entry in ours if is_file_name(entry.name)]
+    if len(named) < len(ours):
+        strays = [f"{root.shown(folder)}/{entry.name!a}" for entry in ours if not is_file_name(entry.name)]
+        problems += [f"{stray} is no name of a memory file; skipped" for stray in strays[:_MOST_NAMED]]
+        if strays[_MOST_NAMED:]:
+            problems.append(f"{len(strays) - _MOST_NAMED:,} more of {root.shown(folder)} are no memory files; skipped")
+    return named
 
 
 def is_file_name(name: str) -> bool:
@@ -183,12 +273,25 @@ def is_file_name(name: str) -> bool:
     return name.endswith(ENDING) and is_slug(name.removesuffix(ENDING))
 
 
-def scan(root: MemoryRoot, problems: list[str]) -> list[MemoryFile]:
-    """Read all memories by category and slug. Report unreadable files in `problems`."""
+def scan(
+    root: MemoryRoot, problems: list[str], *, found: Survey | None = None, end: float | None = None
+) -> list[MemoryFile]:
+    """Read all memories by category and slug, or those `found`. Report unreadable files in `problems`.
+
+    With an `end`, a time of the monotonic clock, the newest are read first, and no more after it.
+    """
     memories: list[MemoryFile] = []
-    for found in find_memories(root, problems):
+    files = list((found or survey(root, problems)).files)
+    if end is not None:
+        files.sort(key=lambda found: -found.modified)
+    for place, file in enumerate(files):
+        if end is not None and memories and time.monotonic() >= end:
+            problems.append(
+                f"there was no time to read {len(files) - place:,} memory files; `recollect rebuild` does it"
+            )
+            break
         try:
-            memories.append(read_memory(found.path, found.category))
+            memories.append(read_memory(file.path, file.category))
         except FileNotFoundError:
             continue
         except StorageError as error:

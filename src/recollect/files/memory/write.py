@@ -27,6 +27,8 @@ def save_memory(root: MemoryRoot, path: str, category: str, record: dict[str, An
     moved = (before, path) if before and before != path else None
     write_texts({path: text, root.index: index}, moved=moved)
     os.utime(root.index)  # it was staged before the memory's folder changed, so it would seem out of date
+    if root.written is not None:
+        root.written.add(path)
     return memory
 
 
