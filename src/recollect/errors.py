@@ -116,14 +116,18 @@ class StoreMissing(StoreError):
 
 
 class StillReading(StoreError):
-    """Files are read step by step. `of_repository` is True if the user's own have all been read."""
+    """Files are read step by step. `of_repository` is True if the user's own have all been read.
+
+    `files` is the number of all memory files, if these are being read.
+    """
 
     code = "still_reading"
     way_out = "run it again; it goes on where it stopped"
 
-    def __init__(self, message: str, *, of_repository: bool = False) -> None:
+    def __init__(self, message: str, *, of_repository: bool = False, files: int = 0) -> None:
         super().__init__(message)
         self.of_repository = of_repository
+        self.files = files
 
 
 class Journalled(StoreError):

@@ -156,6 +156,23 @@ def test_many_memory_files_of_a_clone_leave_the_first_start_and_prompt_the_users
     assert len(set(opened)) <= MOST_BROUGHT
 
 
+def test_very_many_memory_files_are_not_looked_at_while_somebody_waits(semantic_world: World) -> None:
+    world = semantic_world
+    learn(world)
+    folder = bring_files(world, 10_100)
+    with opened_below(folder) as opened:
+        text = start(world).text
+        found = memories_for("when do we rotate the key of carrier Hermes?", world.workspace(), "s2")
+        assert opened == []
+    assert_own_are_given(text)
+    assert "5,000 of 10,100 memory files of this repository are read; `recollect trust` reads all" in text
+    assert OWN[0] in found.text
+    assert found.afterwards
+    found.afterwards()
+    with Engine(world.workspace()) as engine:
+        assert len(engine.store.sources(MEMORY)) == MOST_BROUGHT
+
+
 def test_a_hook_gives_the_users_lessons_beside_many_memory_files(semantic_world: World) -> None:
     world = semantic_world
     learn(world)
@@ -301,7 +318,10 @@ def test_100_000_memory_files_of_a_clone_keep_no_command_from_its_work(semantic_
     learn(world)
     bring_files(world, 100_000)
     said = "5,000 of 100,000 memory files of this repository are read; `recollect trust` reads all"
-    assert_own_are_given(start(world).text)
+    text = start(world).text
+    assert_own_are_given(text)
+    assert said in text, "nobody has looked at each of them yet"
+    assert OWN[0] in memories_for("when do we rotate the key of carrier Hermes?", world.workspace(), "s2").text
     assert said in world.run("status").stdout
     found = world.run("search", "rotate the key of carrier Hermes")
     assert OWN[0] in found.stdout

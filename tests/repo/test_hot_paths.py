@@ -205,6 +205,7 @@ def test_hot_modules_are_those_that_hooks_load(world: World) -> None:
         related_files=["locks.py"],
         anchors=[{"file": "locks.py", "hash": "0123456789abcdef", "at": "2026-11-02"}],
     )
+    assert world.run("add", "patterns", "The importer is started after the queue.").returncode == 0
     by_markdown = modules_after(world)
     by_markdown |= {name for hook in HOOKS for name in modules_of(hook, world)}
     world.write_local_settings("memory_semantic_enabled: true\nmemory_embedding_enabled: false\n")
@@ -213,15 +214,11 @@ def test_hot_modules_are_those_that_hooks_load(world: World) -> None:
     assert modules_only(by_markdown | by_store) == marked()
 
 
-# A hook loads it for journals with lines of some kinds, which the observed ones do not have.
-AS_IF_HOT = {"files/journal/kinds.py"}
-
-
 def test_modules_that_are_not_hot_are_written_like_others() -> None:
     cold = [path for path in PACKAGE.rglob("*.py") if not path.read_text(encoding="utf-8").startswith("# hot\n")]
     names = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in cold}
     dear = {name for name, text in names.items() if "\nTYPE_CHECKING = False" in text or "__slots__" in text}
-    assert dear == AS_IF_HOT, "only hot modules do without dataclasses and typing"
+    assert dear == set(), "only hot modules do without dataclasses and typing"
 
 
 def test_the_guard_of_a_file_that_is_no_memory_loads_next_to_nothing(world: World) -> None:

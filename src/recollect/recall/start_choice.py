@@ -27,7 +27,7 @@ from recollect.recall.degradation import READING, STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.recall.start_titles import list_titles, title_key
 from recollect.store.values import PINNED_TEXT, TAKEN_OVER, TEXT, TITLE, Receipt, ReceiptLine, Scope
-from recollect.sync.bounds import left_in_store
+from recollect.sync.bounds import VERY_MANY, left_in_store
 from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.relations import former, former_lines, successors
 from recollect.sync.sync import sync
@@ -230,21 +230,17 @@ def _left(started: float) -> float:
 
 
 def _memories_are_current(engine: Engine, injection: Injection, banks_read: int, behind: Degradation | None) -> bool:
-    """Sync the store with the memory files, if titles are listed. Return False if that failed.
+    """Sync the store with the memory files, if titles are listed. Return False if it is behind.
 
-    While very many are being read, the store has the newest of them.
+    Very many files are read after the answer; meanwhile the store has the newest of them.
     """
     if not engine.settings.flag("retrieval.enabled"):
         return True
-    failed: list[bool] = []
+    of_how_many: list[int] = []
     injection.warnings += sync_if_changed(
-        engine,
-        seconds=_READING,
-        banks_read=banks_read,
-        behind=behind is not None,
-        unfinished=lambda is_reading: failed.append(not is_reading and behind is None),
+        engine, seconds=_READING, banks_read=banks_read, behind=behind is not None, unfinished=of_how_many.append
     )
-    return not any(failed)
+    return not of_how_many or of_how_many[0] > VERY_MANY
 
 
 def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:

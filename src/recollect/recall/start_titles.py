@@ -19,7 +19,7 @@ from recollect.files.looked import secrets_in
 from recollect.files.memory.index_md import changed, read_index
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, survey
 from recollect.files.textfile import read_regular
-from recollect.sync.bounds import MEMORY_FILES
+from recollect.sync.bounds import MEMORY_FILES, very_many
 from recollect.sync.memories import memory_entry
 from recollect.sync.relations import successors
 from recollect.version import VERSION
@@ -158,7 +158,7 @@ def _read_files(asked: StartRequest, used: Sequence[str], read: _Titles, injecti
         injection.warnings.append(f"the project's memories were not read: {one_line(str(error))}")
         return
     end = time.monotonic() + _OPENING
-    found = _active_files(root, used, injection)
+    found = _active_files(asked, root, used, read, injection)
     for category in used:
         newest = sorted((each for each in found if each.category == category), key=lambda each: -each.modified)
         read.unread += len(newest[_MOST_OPENED:])
@@ -172,9 +172,15 @@ def _read_files(asked: StartRequest, used: Sequence[str], read: _Titles, injecti
     read.titles.sort(key=lambda title: title.id not in read.at_hand)
 
 
-def _active_files(root: MemoryRoot, used: Sequence[str], injection: Injection) -> list[Found]:
+def _active_files(
+    asked: StartRequest, root: MemoryRoot, used: Sequence[str], read: _Titles, injection: Injection
+) -> list[Found]:
     """Return the memory files of some categories, without those left out by a current index as not active."""
     problems: list[str] = []
+    many = very_many(asked.workspace)
+    if many:  # nobody can wait for a look at each, only to tell how many there are
+        read.unread = many
+        return []
     surveyed = survey(root.only(used), problems)
     found = surveyed.files
     injection.left.append((len(found), surveyed.total, MEMORY_FILES))

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from recollect.domain.text import left_out
+from recollect.errors import WriteRefused
 from recollect.files.bank.bank import brought, count_entries, read_bank
+from recollect.files.memory.memories import MOST_BROUGHT, count_memories
 from recollect.store.values import BANK
 
 TYPE_CHECKING = False
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 MEMORY_FILES = "memory files"
 BANK_ENTRIES = "bank entries"
+
+# So many memory files take too long to be looked at while somebody waits.
+VERY_MANY = 10_000
 
 # Before the owner of memories: the key of a note of how many of their files are read, if not all are.
 _NOTE = "bounds "
@@ -48,9 +53,27 @@ def _left_of_bank(workspace: Workspace, bounds: dict[str, int]) -> list[Left]:
     return [(sum(bounds.values()), sum(count_entries(workspace.bank).values()), BANK_ENTRIES)] if bounds else []
 
 
+def very_many(workspace: Workspace) -> int:
+    """Return the number of memory files, if there are so many that nobody can wait for a look at each; else 0."""
+    try:
+        count = count_memories(workspace.memory_root())
+    except WriteRefused:
+        return 0
+    return count if count > VERY_MANY else 0
+
+
+def note_many(store: Store, workspace: Workspace, count: int) -> None:
+    """Note how many of very many memory files will be read, before anybody has looked at them."""
+    if not workspace.is_vouched:
+        _note(store, workspace.memories, f"{MOST_BROUGHT}/{count}")
+
+
 def note_files(store: Store, owner: str, found: Survey) -> None:
     """Note in the store how many memory files are read, if not all are: hooks tell it without counting them."""
-    said = f"{len(found.files)}/{found.total}" if found.is_bounded else ""
+    _note(store, owner, f"{len(found.files)}/{found.total}" if found.is_bounded else "")
+
+
+def _note(store: Store, owner: str, said: str) -> None:
     if not store.read_only and store.get_meta(_NOTE + owner) != said:
         store.set_meta(_NOTE + owner, said)
 

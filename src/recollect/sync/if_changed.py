@@ -12,6 +12,7 @@ import time
 from recollect.config import locations
 from recollect.domain.categories import KNOWLEDGE
 from recollect.errors import StillReading, StoreError, WriteRefused
+from recollect.sync.bounds import note_many, very_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def sync_if_changed(
     leave: Callable[[], None] | None = None,
     thorough: bool = False,
     banks_read: int = 0,
-    unfinished: Callable[[bool], None] | None = None,
+    unfinished: Callable[[int], None] | None = None,
     behind: bool = False,
 ) -> list[str]:
     """Sync the store with files changed since the last call; return warnings.
@@ -53,8 +54,9 @@ def sync_if_changed(
     and journal have more than `LARGE` unread bytes, `leave` (if given) is called instead of reading them. A `thorough`
     call also finds memory files overwritten in place, which do not change a folder's time. If banks and journal were
     synced just now, at the time `banks_read` in nanoseconds, only memory files are read. `unfinished` (if given) is
-    called if the store is still behind the files afterwards, with True if it goes on reading them. So it is, too, if
-    banks were `behind` before.
+    called if the store is still behind the files afterwards, with the number of memory files if these are being read.
+    With it or `leave`, very many memory files are left to a call without.
+    So it is, too, if banks were `behind` before.
 
     Raises:
         StoreError: the store cannot be read.
@@ -74,7 +76,7 @@ def sync_if_changed(
     from recollect.sync.sync import sync
 
     end = None if seconds is None else time.monotonic() + seconds
-    is_reading = False
+    files = 0
     left = behind or (not banks_read and leave is not None and _unread(engine) > LARGE)
     warnings: list[str] = []
     try:
@@ -82,22 +84,31 @@ def sync_if_changed(
             leave()
         elif not banks_read:
             warnings += sync(engine.store, workspace, engine.labels(), end=end)
+        _refuse_very_many(engine, is_waited_for=bool(leave or unfinished))
         warnings += sync_memories(engine.store, workspace, end=end)
         marks += _BOUNDED * bool(left_in_store(engine.store, workspace))
         now = time.time_ns()
         is_settled = not (banks_read or now) - _SETTLED_AFTER <= newest <= now  # a time in the future counts as settled
         if not left and not is_known and is_settled and not engine.store.read_only:
             engine.store.set_meta(_NOTE + workspace.memories, marks)
-    except StillReading:
-        left = is_reading = True  # no failure: the next call continues from there
+    except StillReading as error:
+        left, files = True, error.files  # no failure: the next call continues from there
         if leave:
             leave()
     except StoreError as error:
         left = True
         warnings = [f"the newest changes to files may not be found: {error}"]
     if left and unfinished:
-        unfinished(is_reading)
+        unfinished(files)
     return warnings
+
+
+def _refuse_very_many(engine: Engine, *, is_waited_for: bool) -> None:
+    """Raise StillReading if a look at each memory file would take longer than somebody waits."""
+    many = very_many(engine.workspace) if is_waited_for else 0
+    if many:
+        note_many(engine.store, engine.workspace, many)
+        raise StillReading(f"{many:,} memory files are still to be read", of_repository=True, files=many)
 
 
 def bank_bytes(workspace: Workspace, known: Mapping[str, Source] | None = None) -> int:

@@ -145,7 +145,7 @@ def sync_memories(
     problems += few([withheld[path] for path in withheld if path in there], _MOST_NAMED)
     if gone or changed:
         left = f"{len(gone) + len(changed):,} memory files of {root.project} are still to be read"
-        raise StillReading(f"{left}; `recollect rebuild` does it", of_repository=True)
+        raise StillReading(f"{left}; `recollect rebuild` does it", of_repository=True, files=found.total)
     return problems
 
 

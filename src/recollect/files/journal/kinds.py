@@ -1,3 +1,4 @@
+# hot
 """The kinds of journal lines, one row each: the keys of such a line, its parser and its writer.
 
 Hooks load it only for lines they need, so it does without dataclasses and json.
