@@ -21,6 +21,7 @@ from recollect.domain.ranking.selection import deduplicate, rotated, select_rota
 from recollect.domain.start_block import CLOSING, OPENING, block, markdown_status
 from recollect.domain.text import client_length
 from recollect.files.bank.bank import read_bank
+from recollect.files.journal.lessons import lessons
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
 
@@ -245,6 +246,8 @@ def test_switched_off_it_equals_the_markdown_path_byte_for_byte(
     semantic_world.run("upsert", "--entry-json", json.dumps({"name": "N", "description": "D", "category": "patterns"}))
     bank = semantic_world.project / "docs" / "knowledge-bank"
     entries = [*read_bank(str(bank), "local")[0], *read_bank(str(semantic_world.store), "global")[0]]
+    entries += lessons(semantic_world.workspace().journal, str(semantic_world.project))
+    assert entries[-1].name == "N"
     today = int(time.time()) // 86_400
     expected = [
         block(select_rotated(deduplicate(entries), 20, lambda some, day=day: rotated(some, day)), markdown_status).text
