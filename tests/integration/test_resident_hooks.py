@@ -303,6 +303,31 @@ def test_statements_are_not_judged_where_nothing_is_held(
     assert stop_after(semantic_world, STATED, mode=mode, **variables) == ""
 
 
+ALLOWED = "Their API allows 50 calls a minute"
+UNNAMED = "no, don't use moment, we have date-fns everywhere"
+
+
+@pytest.mark.parametrize(
+    "off", ["CATEGORIES_CONSTRAINT_ENABLED", "CATEGORIES_CONSTRAINT_AUTO_CAPTURE", "TRIAGE_THRESHOLDS_CONSTRAINT"]
+)
+def test_statement_of_a_category_that_is_off_is_not_captured_under_another_name(
+    semantic_world: World, serve: Serve, off: str
+) -> None:
+    remember(semantic_world)
+    ready(semantic_world, serve())
+    assert (
+        f'constraint "{ALLOWED}"'
+        in json.loads(stop_after(semantic_world, ALLOWED, session="on"))["hookSpecificOutput"]["additionalContext"]
+    )
+    switched = {f"RECOLLECT_{off}": "1.0" if "THRESHOLDS" in off else "false"}
+    assert stop_after(semantic_world, ALLOWED, session="off", **switched) == ""
+    assert stop_after(semantic_world, UNNAMED, session="unnamed", **switched) == "", "it may be a constraint, too"
+    preference = f"{STATED}. from now on we write dates as ISO 8601 in all our reports"
+    asked = stop_after(semantic_world, preference, session="other", **switched)
+    assert "preference" in asked
+    assert "constraint" not in asked.partition("<triage_data>")[0]
+
+
 def test_a_secret_in_a_lasting_statement_is_not_repeated(semantic_world: World, serve: Serve) -> None:
     remember(semantic_world)
     ready(semantic_world, serve())

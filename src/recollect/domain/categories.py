@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+DECISION = "decision"
 PREFERENCE = "preference"
 RUNBOOK = "runbook"
 SESSION_SUMMARY = "session_summary"
@@ -91,7 +92,7 @@ _TABLE = (
         threshold=0.6,
     ),
     Category(
-        "decision",
+        DECISION,
         purpose="what was chosen for this project, and why",
         aliases="adr, architecture decision, architectural decision",
         shown=("Decision", "Why", ""),

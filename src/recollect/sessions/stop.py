@@ -9,7 +9,16 @@ from binascii import crc32
 
 from recollect.config import locations
 from recollect.domain.categories import PROJECT, RUNBOOK, SESSION_SUMMARY
-from recollect.domain.triage.moment import PLAIN_SCORE, is_moment, is_open, keep_plain, may_last, statements, unstored
+from recollect.domain.triage.moment import (
+    PLAIN_SCORE,
+    category_of,
+    is_moment,
+    is_open,
+    keep_plain,
+    may_last,
+    statements,
+    unstored,
+)
 from recollect.domain.triage.plain import is_plain, is_request
 from recollect.domain.triage.quoted import without_quotes
 from recollect.domain.triage.score import Activity, Finding, Said, bounded, clean_snippet, find
@@ -234,7 +243,7 @@ def _add_evidence(
     stop: Stop, workspace: Workspace, heard: Heard, findings: list[Finding], thresholds: dict[str, float]
 ) -> bool:
     """Add a finding for what the work shows; return True if a fault was mended that another session has met."""
-    if RUNBOOK not in thresholds:
+    if thresholds.get(RUNBOOK, 1.0) > PLAIN_SCORE:
         return False
     told, is_known = _mended(stop, workspace, heard)
     command = "" if told else overcome(heard.steps)
@@ -280,19 +289,18 @@ def _add_stated(
     news: Sequence[Said], judge: Judge | None, findings: list[Finding], thresholds: dict[str, float]
 ) -> bool:
     """Add the user's statements that will last, judged by their meaning; return True if there are any."""
-    open_to = [name for name, least in thresholds.items() if name != SESSION_SUMMARY and least <= PLAIN_SCORE]
+    open_to = {name for name, least in thresholds.items() if name != SESSION_SUMMARY and least <= PLAIN_SCORE}
     stated = statements(news) if judge and open_to else {}
     if not judge or not stated:
         return False
     scores = zip(stated, judge(list(stated)), strict=False)
-    lasting = [text for text, score in scores if score >= 0.0][-_MOST_STATED:]
-    if not lasting:
+    lasting = [(text, category_of(text, open_to)) for text, score in scores if score >= 0.0]
+    wanted = [(text, category) for text, category in lasting if category][-_MOST_STATED:]
+    if not wanted:
         return False
     from recollect.domain.secrets.detect import redact
-    from recollect.domain.triage.guess import USUAL, guess_category
 
-    for text in lasting:
-        category = next(name for name in (guess_category(text), USUAL, *open_to) if name in open_to)
+    for text, category in wanted:
         finding = next((finding for finding in findings if finding.category == category), None)
         if finding is None:
             finding = Finding(category, PLAIN_SCORE, [], [])

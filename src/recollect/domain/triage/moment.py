@@ -7,17 +7,17 @@ the matter is settled, or at once if the user has said something plainly.
 
 from __future__ import annotations
 
-from recollect.domain.categories import SESSION_SUMMARY
+from recollect.domain.categories import DECISION, PROJECT, SESSION_SUMMARY
 from recollect.domain.triage.phrases import words_of
 from recollect.domain.triage.plain import OPENERS, is_plain, is_request, is_standing
 from recollect.domain.triage.said import is_prose, sentences, spoken_lines
-from recollect.domain.triage.score import Activity, find
+from recollect.domain.triage.score import Activity, Said, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
 
-    from recollect.domain.triage.score import Finding, Said
+    from recollect.domain.triage.score import Finding
     from recollect.domain.triage.signs import Step
 
 # So many tool uses are as much work as a prompt.
@@ -52,6 +52,9 @@ _STORE = "store_memory"
 _SHORT = 3
 
 _NO_ACTIVITY = Activity(0, 0, 0)
+
+# The categories that a sentence of the user can be of.
+_STATED = tuple(category for category in PROJECT if category != SESSION_SUMMARY)
 
 
 def is_moment(
@@ -107,6 +110,18 @@ def statements(said: Iterable[Said]) -> dict[str, str]:
 
 def _is_short(message: Said) -> bool:
     return len(message.text) <= LONGEST_STATEMENT and message.text.count("\n") < _MOST_LINES
+
+
+def category_of(statement: str, open_to: Set[str]) -> str:
+    """Return the category of a user's lasting statement, or an empty string if that may be one that is not open.
+
+    Its words tell, by those of all categories. Without any it is called a decision, as most are; it may be of any
+    category, so all have to be open.
+    """
+    found = find([Said("human", statement)], _NO_ACTIVITY, dict.fromkeys(_STATED, 0.0))
+    if found:
+        return found[0].category if found[0].category in open_to else ""
+    return DECISION if open_to.issuperset(_STATED) else ""
 
 
 def may_last(sentence: str) -> bool:
