@@ -66,6 +66,18 @@ def test_ac_1_3_entry_count_never_exceeds_the_limit(world: World, bank_text: Cal
     assert len(entries_in(world.run_bare("--limit", str(limit)).stdout)) == limit
 
 
+def test_token_budget_gives_three_of_each_category_and_the_rest_by_priority(
+    world: World, bank_text: Callable[..., str]
+) -> None:
+    for (category, label), count in zip(THREE_CATEGORIES, (14, 12, 16), strict=True):
+        world.write_bank(category, bank_text(label, count))
+    started = world.run_hook("session-start", {"source": "startup", "session_id": "s1", "cwd": str(world.project)})
+    hooked = json.loads(started.stdout)["hookSpecificOutput"]["additionalContext"]
+    for block in (world.run_bare().stdout, world.run("inject").stdout, hooked):
+        counts = [len(re.findall(rf"^### {label}: Lesson", block, re.MULTILINE)) for _, label in THREE_CATEGORIES]
+        assert counts == [14, 3, 3]
+
+
 def test_ac_1_4_anti_patterns_come_before_heuristics_and_those_before_patterns(
     world: World, bank_text: Callable[..., str]
 ) -> None:

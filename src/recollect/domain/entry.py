@@ -58,7 +58,6 @@ class Entry:
         "observation_count",
         "origin",
         "position",
-        "rank",
         "stored_hash",
     )
 
@@ -91,7 +90,6 @@ class Entry:
         self.is_vouched = origin == "global"  # its text is given as it is; that of others is quoted
         self.is_pinned = False  # the user wants it at every start
         self.note = ""  # a line about it, for example that its files have changed
-        self.rank = 0  # in a start block, entries of a category stand in this order
         self._hash = ""
 
     def __repr__(self) -> str:

@@ -127,7 +127,6 @@ def block(selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str], t
     if not pinned and not fitting and not titles:
         return Block("", [], len(shown))
     dropped = len(shown) - len(pinned) - len(fitting)
-    fitting.sort(key=lambda item: item.entry.rank)
     kept = [*pinned, *(item for category in KNOWLEDGE for item in fitting if item.entry.category == category)]
     entries = [item.entry for item in kept]
     return Block(_assemble(kept, _diagnostic(status(entries), dropped), titles), entries, dropped)

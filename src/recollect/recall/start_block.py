@@ -7,10 +7,9 @@ The way by markdown needs only the standard library, no database and no network.
 from __future__ import annotations
 
 import os
-import time
 
 from recollect.domain.hashing import content_hash
-from recollect.domain.ranking.selection import deduplicate, rotated, select_rotated
+from recollect.domain.ranking.selection import deduplicate, select
 from recollect.domain.start_block import MOST_PINNED, markdown_status
 from recollect.domain.stored import MUTED, PINNED
 from recollect.domain.text import left_out, one_line
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
 # A fork has the conversation of its session, like a resumed one, so the settings treat both alike.
 _COUNTS_AS = {"fork": "resume"}
 
-# In seconds: a day, and how long a person waits for the bank of a repository to be parsed.
-_DAY = 86_400
+# In seconds: how long a person waits for the bank of a repository to be parsed.
 _PARSING = 0.4
 
 
@@ -108,15 +106,10 @@ def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = ""
     titles = list_titles(asked, injection)
     unread = left_out(*injection.left, *left)
 
-    def rotate(entries: list[Entry]) -> list[Entry]:
-        # A resumed session keeps the entries it has, on another day too.
-        turned = rotated(entries, int(time.time()) // _DAY)
-        return sorted(turned, key=lambda entry: _key(entry) not in asked.without)
-
     def chosen_without(keys: Collection[str]) -> list[Entry]:
         first = [entry for entry in pinned if _key(entry) not in keys][: asked.limit if asked.limit > 0 else None]
         left = [entry for entry in everything if not entry.is_pinned and _key(entry) not in keys]
-        return first + select_rotated(left, max(asked.limit - len(first), min(asked.limit, 0)), rotate)
+        return first + select(left, max(asked.limit - len(first), min(asked.limit, 0)))
 
     chosen, withheld = harmless_block(
         asked.workspace.global_store,

@@ -10,10 +10,8 @@ from recollect.domain.entry import CONFIDENCE, Entry
 from recollect.domain.ranking.order import Ranked, by_priority
 from recollect.domain.ranking.selection import (
     deduplicate,
-    rotated,
     select,
     select_ranked,
-    select_rotated,
     select_varied,
 )
 from recollect.domain.ranking.trust import MOST_CLAIMED
@@ -111,6 +109,12 @@ def test_by_priority_bounds_what_a_repository_claims_but_keeps_the_order_of_its_
     assert names(by_priority([*theirs, mine])) == ["mine", "9999", "500", str(MOST_CLAIMED)]
 
 
+def test_by_priority_counts_what_a_vouched_repository_claims_and_puts_its_entry_before_an_equal_one() -> None:
+    theirs = [make("many", observation_count=MOST_CLAIMED + 2), make("few", position=0)]
+    mine = [make(str(count), origin="global", observation_count=count) for count in (1, MOST_CLAIMED + 1)]
+    assert names(by_priority([*mine, *theirs], vouched=True)) == ["many", str(MOST_CLAIMED + 1), "few", "1"]
+
+
 @settings(deadline=None)
 @given(banks(), st.randoms(use_true_random=False))
 def test_by_priority_never_demotes_an_entry_that_is_observed_again(entries: list[Entry], random: object) -> None:
@@ -139,6 +143,17 @@ def test_deduplicate_keeps_the_user_s_own_version_and_the_larger_count(claimed: 
         mine = make("mine", description="Read first.", origin="global", observation_count=2)
         (kept,) = deduplicate([theirs, mine][::turn])
         assert (kept.name, kept.origin, kept.observation_count) == ("mine", "global", counted)
+
+
+@pytest.mark.parametrize(("claimed", "kept"), [(1, "mine"), (2, "theirs"), (3, "theirs"), (9999, "theirs")])
+def test_deduplicate_keeps_the_version_observed_more_often_of_a_vouched_repository_and_the_user(
+    claimed: int, kept: str
+) -> None:
+    theirs = make("theirs", description="Read first.", observation_count=claimed, confidence="low")
+    mine = make("mine", description="read first.", origin="global", observation_count=2, confidence="high")
+    (one,) = deduplicate([theirs, mine], vouched=True)
+    expected = theirs if kept == "theirs" else mine
+    assert (one, one.observation_count) == (expected, max(claimed, 2))
 
 
 def test_deduplicate_keeps_the_user_s_own_of_equally_observed_versions() -> None:
@@ -256,6 +271,21 @@ def test_select_puts_the_first_pick_of_each_category_before_the_second_picks() -
 
 @settings(deadline=None)
 @given(banks(), limits)
+def test_select_fills_by_category_exactly_where_the_repository_is_vouched_for(entries: list[Entry], limit: int) -> None:
+    ranked = {c: by_priority((e for e in entries if e.category == c), vouched=True) for c in KNOWLEDGE}
+    most = len(entries) if limit < 0 else limit
+    least = 3 if most >= 3 * sum(map(bool, ranked.values())) else 0
+    places = {c: min(least, len(bucket)) for c, bucket in ranked.items()}
+    for category, bucket in ranked.items():
+        places[category] += min(max(0, most - sum(places.values())), len(bucket) - places[category])
+    chosen = select(entries, limit, vouched=True)
+    assert [e for c in KNOWLEDGE for e in chosen if e.category == c] == [
+        e for c, bucket in ranked.items() for e in bucket[: places[c]]
+    ]
+
+
+@settings(deadline=None)
+@given(banks(), limits)
 def test_select_never_exceeds_the_limit_and_never_repeats_an_entry(entries: list[Entry], limit: int) -> None:
     chosen = select(entries, limit)
     assert len(chosen) == (len(entries) if limit < 0 else min(limit, len(entries)))
@@ -353,28 +383,6 @@ def test_varied_selection_is_bounded_and_hears_every_category(
     if limit >= 9:
         for category in KNOWLEDGE:
             assert [entry.category for entry in picked].count(category) >= min(3, categories.count(category))
-
-
-@given(banks(), limits, st.integers(0, 10**6))
-def test_rotated_selection_keeps_the_best_three_and_the_limit(entries: list[Entry], limit: int, day: int) -> None:
-    usual = select(entries, limit)
-    picked = select_rotated(entries, limit, lambda some: rotated(some, day))
-    assert len(picked) == len(usual)
-    assert len({id(entry) for entry in picked}) == len(picked)
-    if limit < 0 or len(entries) <= limit:
-        assert picked == usual
-    elif limit >= 9:
-        for category in KNOWLEDGE:
-            assert sum(e.category == category for e in picked) >= min(3, sum(e.category == category for e in entries))
-
-
-def test_rotation_shows_every_entry_within_some_days_and_the_best_each_day() -> None:
-    entries = [entry for category in KNOWLEDGE for entry in many(category, 60)]
-    days = [select_rotated(entries, 20, lambda some, day=day: rotated(some, day)) for day in range(20_000, 20_036)]
-    assert {entry.name for picked in days for entry in picked} == {entry.name for entry in entries}
-    best = {f"{category} {n}" for category in KNOWLEDGE for n in range(3)}
-    assert all(best <= set(names(picked)) for picked in days)
-    assert select_rotated(entries, 20, lambda some: rotated(some, 20_000)) == days[0]
 
 
 @given(st.lists(st.tuples(st.sampled_from(KNOWLEDGE), st.booleans()), max_size=80), st.integers(3, 30), st.randoms())

@@ -11,24 +11,18 @@ from recollect.domain.ranking.trust import in_turns
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeVar
 
     from recollect.domain.ranking.order import Ranked
 
-    Item = TypeVar("Item", Entry, Ranked)
-
 MINIMUM_PER_CATEGORY = 3
 
-# The step of a rotation from day to day: about the places for it that a category has in a block.
-_A_DAY = 3
 
+def deduplicate(entries: Iterable[Entry], *, vouched: bool = False) -> list[Entry]:
+    """Return one entry for each content hash: of versions that are vouched for the one observed most, else the first.
 
-def deduplicate(entries: Iterable[Entry]) -> list[Entry]:
-    """Return one entry for each content hash: the user's own, then the one observed most, then the first.
-
-    If the user has an entry too, the user's version is shown, with the higher of both observation counts. An entry
-    without a description is malformed and equals nothing. A global entry edited by hand still matches by its stored
-    hash.
+    The user's own are, the repository's if its user has `vouched` for it. A version that is not never replaces another;
+    only its observation count is taken, if that is the higher one. An entry without a description is malformed and
+    equals nothing. A global entry edited by hand still matches by its stored hash.
     """
     kept: list[Entry] = []
     index: dict[str, int] = {}
@@ -43,44 +37,44 @@ def deduplicate(entries: Iterable[Entry]) -> list[Entry]:
             at = len(kept)
             kept.append(entry)
         else:
-            kept[at] = _joined(kept[at], entry)
+            kept[at] = _joined(kept[at], entry, vouched)
         index.setdefault(entry.content_hash, at)
     return kept
 
 
-def _joined(first: Entry, second: Entry) -> Entry:
-    best, other = (second, first) if _standing(second) > _standing(first) else (first, second)
+def _joined(first: Entry, second: Entry, vouched: bool) -> Entry:
+    best, other = (second, first) if _standing(second, vouched) > _standing(first, vouched) else (first, second)
     if best.origin != other.origin:
-        best.observation_count = max(observed(best)[0], observed(other)[0])
+        best.observation_count = max(observed(best, vouched)[0], observed(other, vouched)[0])
     return best
 
 
-def _standing(entry: Entry) -> tuple[bool, int]:
-    return not _is_local(entry), entry.observation_count
+def _standing(entry: Entry, vouched: bool) -> tuple[bool, int]:
+    return vouched or not _is_local(entry), entry.observation_count
 
 
 def _is_local(entry: Entry) -> bool:
     return entry.origin == "local"
 
 
-def select(entries: Iterable[Entry], limit: int) -> list[Entry]:
+def select(entries: Iterable[Entry], limit: int, *, vouched: bool = False) -> list[Entry]:
     """Select at most `limit` entries (-1 for all), the least dispensable first.
 
     Each non-empty category first gets its best three, if the limit has room for three of each. The remaining places go
     to the categories in their order. The first picks of each category precede the second ones, so cutting the result
-    from its end keeps the breadth for as long as possible. Neither the user's entries nor the project's are crowded
-    out.
+    from its end keeps the breadth for as long as possible. Unless the user has `vouched` for the repository, neither
+    the user's entries nor the repository's are crowded out.
     """
     everything = list(entries)
     if limit < 0:
         limit = len(everything)
-    ranked = [by_priority(e for e in everything if e.category == category) for category in KNOWLEDGE]
-    ranked = [in_turns(bucket, _is_local, limit) for bucket in ranked]
+    ranked = [by_priority((e for e in everything if e.category == c), vouched=vouched) for c in KNOWLEDGE]
+    ranked = ranked if vouched else [in_turns(bucket, _is_local, limit) for bucket in ranked]
     filled = [bucket for bucket in ranked if bucket]
     minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
     sure = [bucket[place] for place in range(minimum) for bucket in filled if place < len(bucket)]
     rest = [entry for bucket in filled for entry in bucket[minimum:]]
-    return [*sure, *in_turns(rest, _is_local, limit, after=sure)][:limit]
+    return [*sure, *(rest if vouched else in_turns(rest, _is_local, limit, after=sure))][:limit]
 
 
 def select_ranked(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
@@ -107,78 +101,33 @@ def select_ranked(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
 def select_varied(
     ranked: Sequence[Ranked], limit: int, reorder: Callable[[list[Ranked]], list[Ranked]]
 ) -> list[Ranked]:
-    """Select as `select_ranked` does, but give half of the places to the first entries after `reorder`.
+    """Select half of the entries as given and half as reordered: three of each category first, then the rest.
 
     For a session without a known topic: otherwise each would have the same entries. The least dispensable come first.
-    """
-    return _halved(ranked, limit, reorder, _is_claimed)
-
-
-def select_rotated(entries: Iterable[Entry], limit: int, reorder: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
-    """Select as `select` does; beyond three of each category, the first after `reorder` have half of all places.
-
-    Entries are ranked by priority, for showing them in that order.
-    """
-    everything = list(entries)
-    if limit < 0 or len(everything) <= limit:
-        return select(everything, limit)
-    best = [entry for c in KNOWLEDGE for entry in by_priority(e for e in everything if e.category == c)]
-    for place, entry in enumerate(best):
-        entry.rank = place
-    return _halved(best, limit, reorder, _is_local, best_first=True)
-
-
-def rotated(entries: Sequence[Entry], day: int) -> list[Entry]:
-    """Return the entries in an order that changes with the day, so that all have their turn within some days.
-
-    The categories take turns.
-    """
-    buckets = [[entry for entry in entries if entry.category == category] for category in KNOWLEDGE]
-    starts = [day * _A_DAY % max(len(bucket), 1) for bucket in buckets]
-    turned = [bucket[start:] + bucket[:start] for bucket, start in zip(buckets, starts, strict=True)]
-    longest = max(map(len, turned))
-    return [bucket[place] for place in range(longest) for bucket in turned if place < len(bucket)]
-
-
-def _halved(
-    best: Sequence[Item],
-    limit: int,
-    reorder: Callable[[list[Item]], list[Item]],
-    is_repository: Callable[[Item], bool],
-    *,
-    best_first: bool = False,
-) -> list[Item]:
-    """Select half of the items as given and half as reordered: three of each category first, then the rest.
-
-    With `best_first`, these three are the best; otherwise both orders have part in them. Neither the user's entries nor
-    the repository's are crowded out.
+    Neither the user's entries nor the repository's are crowded out.
     """
     if limit < 0:
-        limit = len(best)
-    other = reorder(list(best))
-    filled = [category for category in KNOWLEDGE if any(item.category == category for item in best)]
+        limit = len(ranked)
+    other = reorder(list(ranked))
+    filled = [category for category in KNOWLEDGE if any(item.category == category for item in ranked)]
     minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
-    buckets: list[list[Item]] = []
+    buckets: list[list[Ranked]] = []
     for number, category in enumerate(filled):
-        sides = [[item for item in order if item.category == category] for order in (best, other)]
-        turned = sides[0] if best_first else _by_turns(sides[number % 2], sides[1 - number % 2])
-        buckets.append(in_turns(turned, is_repository, limit)[:minimum])
+        sides = [[item for item in order if item.category == category] for order in (ranked, other)]
+        turned = _by_turns(sides[number % 2], sides[1 - number % 2])
+        buckets.append(in_turns(turned, _is_claimed, limit)[:minimum])
     sure = [bucket[place] for place in range(minimum) for bucket in buckets if place < len(bucket)]
     known = set(map(id, sure))
-    left, reordered = ([item for item in order if id(item) not in known] for order in (best, other))
-    ahead = len(sure) if best_first else 0  # the places that the best have had by now
-    rest = [*reordered[:ahead], *_by_turns(*((reordered[ahead:], left) if sure else (left, reordered)))]
-    return [*sure, *in_turns(_once(rest), is_repository, limit, after=sure)][:limit]
+    left, reordered = ([item for item in order if id(item) not in known] for order in (ranked, other))
+    rest = _by_turns(reordered, left) if sure else _by_turns(left, reordered)
+    return [*sure, *in_turns(rest, _is_claimed, limit, after=sure)][:limit]
 
 
-def _by_turns(first: Sequence[Item], second: Sequence[Item]) -> list[Item]:
+def _by_turns(first: Sequence[Ranked], second: Sequence[Ranked]) -> list[Ranked]:
     """Return the items of two orders by turns, each item once."""
     longest = max(len(first), len(second))
-    return _once(item for place in range(longest) for order in (first, second) for item in order[place : place + 1])
-
-
-def _once(items: Iterable[Item]) -> list[Item]:
-    return list({id(item): item for item in items}.values())
+    turned = (item for place in range(longest) for order in (first, second) for item in order[place : place + 1])
+    return list({id(item): item for item in turned}.values())
 
 
 def _is_claimed(entry: Ranked) -> bool:
