@@ -10,14 +10,13 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.conftest import World
 
-from recollect.domain.ranking.selection import deduplicate, rotated, select_rotated
+from recollect.domain.ranking.selection import deduplicate, select
 from recollect.domain.start_block import CLOSING, OPENING, block, markdown_status
 from recollect.domain.text import client_length
 from recollect.files.bank.bank import read_bank
@@ -248,14 +247,10 @@ def test_switched_off_it_equals_the_markdown_path_byte_for_byte(
     entries = [*read_bank(str(bank), "local")[0], *read_bank(str(semantic_world.store), "global")[0]]
     entries += lessons(semantic_world.workspace().journal, str(semantic_world.project))
     assert entries[-1].name == "N"
-    today = int(time.time()) // 86_400
-    expected = [
-        block(select_rotated(deduplicate(entries), 20, lambda some, day=day: rotated(some, day)), markdown_status).text
-        for day in (today, today + 1)  # it may be midnight
-    ]
-    assert "semantic: disabled*" in expected[0]
-    assert inject(semantic_world, RECOLLECT_MEMORY_SEMANTIC_ENABLED="false") in expected
-    assert semantic_world.run_bare(RECOLLECT_MEMORY_SEMANTIC_ENABLED="false").stdout in expected
+    expected = block(select(deduplicate(entries), 20), markdown_status).text
+    assert "semantic: disabled*" in expected
+    assert inject(semantic_world, RECOLLECT_MEMORY_SEMANTIC_ENABLED="false") == expected
+    assert semantic_world.run_bare(RECOLLECT_MEMORY_SEMANTIC_ENABLED="false").stdout == expected
 
 
 def test_entries_are_shown_as_their_files_have_them(semantic_world: World) -> None:

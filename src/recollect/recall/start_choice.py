@@ -26,7 +26,7 @@ from recollect.recall.context import Collector
 from recollect.recall.degradation import READING, STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.recall.start_titles import list_titles, title_key
-from recollect.store.values import PINNED_TEXT, TAKEN_OVER, TEXT, TITLE, Receipt, ReceiptLine, Scope
+from recollect.store.values import BANK, PINNED_TEXT, TAKEN_OVER, TEXT, TITLE, Receipt, ReceiptLine, Scope
 from recollect.sync.bounds import VERY_MANY, left_in_store
 from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.relations import former, former_lines, successors
@@ -255,8 +255,7 @@ def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:
         if entry.category in KNOWLEDGE or _is_current(entry, settings)
     ]
     most = MOST_PINNED if asked.limit < 0 else min(asked.limit, MOST_PINNED)
-    origins = engine.store.origins(entry.id for entry in found[:most])
-    pinned = [as_entry(_short(e), is_vouched=engine.vouches_for(e, origins[e.id])) for e in found[:most]]
+    pinned = _as_entries(engine, [_short(entry) for entry in found[:most]], {})
     for entry in pinned:
         entry.is_pinned = True
     return pinned
@@ -415,20 +414,37 @@ def _entries(engine: Engine, ids: Sequence[str], scope: Scope) -> list[Entry]:
     """Return stored entries for display, each with a line about the one that it supersedes."""
     entries = engine.store.entries(ids)
     was = former_lines(engine.workspace.global_store, entries, former(engine.store, ids, scope))
-    origins = engine.store.origins(ids)
+    return _as_entries(engine, entries, was)
+
+
+def _as_entries(engine: Engine, entries: Sequence[StoredEntry], was: Mapping[str, str]) -> list[Entry]:
+    origins = engine.store.origins(entry.id for entry in entries)
     return [
-        as_entry(entry, was.get(entry.id, ""), is_vouched=engine.vouches_for(entry, origins[entry.id]))
+        as_entry(
+            entry,
+            was.get(entry.id, ""),
+            is_vouched=engine.vouches_for(entry, origins[entry.id]),
+            is_bare=_is_bare(engine, entry),
+        )
         for entry in entries
     ]
 
 
-def as_entry(stored: StoredEntry, was: str = "", *, is_vouched: bool = False) -> Entry:
-    """Convert a stored entry for display, with a line about what it `was`.
+def _is_bare(engine: Engine, entry: StoredEntry) -> bool:
+    """Return True if a bank has the entry without any metadata."""
+    if entry.details or entry.source != "import":
+        return False
+    return any(source.kind == BANK and not source.is_scope for source in engine.store.sources_of(entry.id))
+
+
+def as_entry(stored: StoredEntry, was: str = "", *, is_vouched: bool = False, is_bare: bool = False) -> Entry:
+    """Convert a stored entry for display, with a line about what it `was`. One that `is_bare` is shown so.
 
     Only a team's server knows who said a shared lesson, so that is a note of ours, and no line of the text.
     """
     said_by = said_by_note(stored.said_by)
-    details = [line for line in _counted(stored) if not said_by or line != f"- {said_by}"]
+    counted = [] if is_bare else _counted(stored)
+    details = [line for line in counted if not said_by or line != f"- {said_by}"]
     if was:
         details = [f"- {data_line(was)}", *(line for line in details if not line.startswith("- Supersedes:"))]
     entry = Entry(
@@ -450,7 +466,7 @@ def _counted(stored: StoredEntry) -> list[str]:
     """Return the lines after the description. The count of observations is as written, unless it has changed."""
     count = f"- Observation count: {stored.observation_count}"
     if not stored.details:
-        return [] if stored.source == "import" else [count, f"- Confidence: {stored.confidence}"]
+        return [count, f"- Confidence: {stored.confidence}"]
     lines = stored.details.split("\n")
     for place, line in enumerate(lines):
         label, _, value = line[2:].partition(":")
