@@ -124,10 +124,10 @@ def cli_page() -> str:
         "",
         "<!-- Made by `make docs` from the commands' own help; do not edit. -->",
         "",
-        "Exit codes: 0 done (also when there was nothing to do), 1 failed, 2 wrong usage; only hooks differ. An error",
-        "is one line on standard error that says what to do next, and with `--json` one object on standard output",
-        "([JSON](json.md)). Results go to standard output, warnings to standard error. Colours are used on a terminal",
-        "only, and not when `NO_COLOR` is set.",
+        "Exit codes: 0 done (also when there was nothing to do), 1 failed, 2 wrong usage; only hooks, `inject` and",
+        "`upsert` [differ](json.md#exit-codes). An error is one line on standard error that says what to do next, and",
+        "with `--json` one object on standard output ([JSON](json.md)). Results go to standard output, warnings to",
+        "standard error. Colours are used on a terminal only, and not when `NO_COLOR` is set.",
     ]
     for name, help_text in _helps(cli, "recollect"):
         lines += ["", f"## `{name}`", "", "```text", help_text.rstrip(), "```"]

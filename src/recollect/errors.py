@@ -33,6 +33,7 @@ class RecollectError(Exception):
 
     code = "failed"
     way_out = "`recollect doctor` says what is wrong here"
+    exit_code = 1  # of the command that fails with it
 
     @property
     def fix(self) -> str:

@@ -119,10 +119,22 @@ def test_bare_entry_survives_a_folder_that_is_gone(world: World) -> None:
     assert "nothing was injected: FileNotFoundError" in (world.store / LOG).read_text(encoding="utf-8")
 
 
-def test_command_says_what_is_wrong_with_a_limit_and_exits_2(world: World) -> None:
-    done = world.run("inject", "--limit", "-2")
-    assert done.returncode == 2
-    assert "-2 is not in the range" in done.stderr
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--limit", "-2"], "-2 is not in the range"),
+        (["--limit", "many"], "'many' is not a valid integer range"),
+        (["--nonsense"], "--nonsense"),
+        (["more"], "unexpected extra argument"),
+        (["--project-root", "/no/such/folder"], "there is no folder"),
+    ],
+)
+def test_inject_says_what_is_wrong_with_its_arguments_and_exits_1(
+    world: World, arguments: list[str], reason: str
+) -> None:
+    done = world.run("inject", *arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert reason in done.stderr
 
 
 def test_unknown_file_in_the_bank_is_warned_about_and_constitution_is_not(world: World) -> None:

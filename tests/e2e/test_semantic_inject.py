@@ -27,7 +27,7 @@ from recollect.store.values import Scope
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 UNCOUNTED = {"RECOLLECT_MEMORY_RECALL_TRACKING": "false"}
 LINE = re.compile(
-    r"\*Memory: (?P<shown>\d+) entries from (?P<total>\d+) \| semantic: (?P<state>active|degraded)"
+    r"\*Memory: (?P<shown>\d+) entries from (?P<total>\d+) \| semantic: (?P<state>active|degraded|disabled)"
     r" \((?P<inside>.*)\) \| context: \"(?P<context>[^\"]*)\" \| model: (?P<model>\S+)"
     r"(?P<dropped> \| \d+ dropped to stay below 9,500 characters)?\*"
 )
@@ -354,6 +354,26 @@ def test_an_entry_that_was_remembered_is_given_with_its_count(semantic_world: Wo
         "### Heuristics\n### Heuristic: Captured\nA thing learnt in passing.\n"
         "- Observation count: 2\n- Confidence: medium\n"
     ) in given
+
+
+@pytest.mark.parametrize("topic", [True, False])
+def test_line_says_disabled_where_both_ways_of_searching_are_off(semantic_world: World, topic: bool) -> None:
+    write_topics(semantic_world)
+    if topic:
+        start_feature(semantic_world)
+    line = line_of(inject(semantic_world, RECOLLECT_MEMORY_EMBEDDING_FALLBACK="none", **BY_WORDS))
+    assert line["state"] == "disabled"
+    assert line["inside"] == "both ways of searching are switched off; vector=0, fts5=0"
+
+
+def test_line_says_degraded_where_numpy_is_missing_and_nothing_is_asked(semantic_world: World) -> None:
+    write_topics(semantic_world)
+    stub = semantic_world.home / "stub"
+    stub.mkdir()
+    (stub / "sitecustomize.py").write_text('import sys\nsys.modules["numpy"] = None\n', encoding="utf-8")
+    line = line_of(inject(semantic_world, PYTHONPATH=str(stub)))
+    assert (line["state"], line["context"], line["model"]) == ("degraded", "none", "none")
+    assert "numpy" in line["inside"]
 
 
 @pytest.mark.parametrize("how", ["missing", "broken"])

@@ -626,10 +626,11 @@ def test_records_that_nobody_needs_any_more_are_swept(world: World) -> None:
     "stdin",
     [b"", b"{", b"[]", b"null", b"\xff\xfe\x00", b'"text"', b'{"source": "startup"', b"[" * 100_000, b"{}{}"],
 )
-def test_input_that_is_no_event_is_logged_and_gives_nothing(world: World, stdin: bytes) -> None:
+def test_input_that_is_no_event_is_logged_and_counts_as_a_startup(world: World, stdin: bytes) -> None:
     world.write_bank("patterns", ONE)
-    assert begin_with(world, stdin).stdout == ""
+    assert "Pattern: One" in begin_with(world, stdin).block
     assert "session-start: ValueError: standard input holds no JSON object" in log_of(world)
+    assert begin_with(world, stdin, RECOLLECT_MEMORY_INJECTION_EVENTS="resume,clear").block == ""
 
 
 @pytest.mark.parametrize(
@@ -661,9 +662,10 @@ def test_fields_that_make_no_sense_do_not_keep_a_session_from_its_block(world: W
     assert after == before
 
 
-def test_an_event_that_nobody_knows_gives_nothing(world: World) -> None:
+def test_source_that_nobody_knows_counts_as_a_startup(world: World) -> None:
     world.write_bank("patterns", ONE)
-    assert begin(world, "birthday").stdout == ""
+    assert "Pattern: One" in begin(world, "birthday").block
+    assert begin(world, "birthday", RECOLLECT_MEMORY_INJECTION_EVENTS="resume,clear").block == ""
 
 
 def test_a_folder_that_is_gone_has_no_bank_but_what_is_shared(world: World) -> None:

@@ -135,14 +135,29 @@ def test_text_that_is_no_entry_is_exit_1_in_words(semantic_world: World, text: s
 def test_an_entry_must_be_given_in_one_way(semantic_world: World) -> None:
     both = semantic_world.run("upsert", "--entry-json", "{}", "--entry-file", "x.json")
     neither = semantic_world.run("upsert")
+    assert semantic_world.run("upsert", "--action", "delete").returncode == 1
     nowhere = semantic_world.run("upsert", "--entry-file", "no-such.json")
     folder = semantic_world.run("upsert", "--entry-file", ".")
-    for done in (both, neither):
-        assert (done.returncode, done.stdout) == (2, "")
-    for done in (nowhere, folder):
+    for done in (both, neither, nowhere, folder):
         assert (done.returncode, done.stdout) == (1, "")
     assert "--entry-json" in neither.stderr
     assert "no-such.json" in nowhere.stderr
+
+
+@pytest.mark.parametrize("given", [LESSON, [LESSON]])
+def test_upsert_exits_2_where_neither_journal_nor_database_can_keep_the_entry(
+    semantic_world: World, given: object
+) -> None:
+    semantic_world.store.write_text("no folder", encoding="utf-8")
+    done = semantic_world.run("upsert", "--entry-file", "-", stdin=json.dumps(given))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: ")
+
+
+def test_upsert_exits_0_where_the_journal_alone_keeps_the_entry(semantic_world: World) -> None:
+    (semantic_world.store / "memory.db").mkdir(parents=True)
+    done = upsert(semantic_world, LESSON)
+    assert (done.returncode, done.stdout.partition(":")[0]) == (0, "Journalled")
 
 
 @pytest.mark.parametrize("field", ["description", "reasoning", "keywords", "references", "triggers"])
@@ -323,6 +338,10 @@ def test_each_keyword_is_checked_by_itself(semantic_world: World) -> None:
     assert upserted(semantic_world, {**LESSON, "keywords": given})["keywords"] == ["sqlite", "full-text", "fts5"]
 
 
+def test_keyword_with_a_comma_is_discarded_and_the_others_are_kept(semantic_world: World) -> None:
+    assert upserted(semantic_world, {**LESSON, "keywords": ["x,y", "sqlite"]})["keywords"] == ["sqlite"]
+
+
 def test_an_entry_without_keywords_is_given_some_by_rules(semantic_world: World) -> None:
     lesson = {
         "name": "Keep the WAL small",
@@ -410,7 +429,7 @@ def test_two_processes_at_once_lose_nothing(semantic_world: World) -> None:
     assert {hit["observation_count"] for hit in found(semantic_world, "lesson parser")} == {2}
 
 
-def test_a_store_that_cannot_be_written_is_exit_1_and_says_so(unprivileged: Path) -> None:
+def test_a_store_that_cannot_be_written_is_exit_2_and_says_so(unprivileged: Path) -> None:
     store = unprivileged / "store"
     project = unprivileged / "project"
     project.mkdir()
@@ -424,7 +443,7 @@ def test_a_store_that_cannot_be_written_is_exit_1_and_says_so(unprivileged: Path
         encoding="utf-8",
         check=False,
     )
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: ")
     assert str(store) in done.stderr
     assert re.search("permission|denied|can be written|cannot be written", done.stderr, re.IGNORECASE)

@@ -299,7 +299,19 @@ def test_environment_decides_where_anthropic_is(provider):
     provider.body = message('["wal"]')
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": provider.url}
     found = TieredKeywords(tiers("haiku", environment)).generate(*ENTRY)
-    assert found == Keywords(("wal",), "anthropic")
+    assert found == Keywords(("wal", "busy-timeout", "sqlite"), "anthropic")
+
+
+def test_fewer_labels_than_three_of_a_model_are_filled_up_by_rules(provider):
+    provider.body = message('["wal", "code", "x,y"]')
+    found = TieredKeywords([anthropic(provider), RulesKeywords()]).generate(*ENTRY)
+    assert (found.labels[0], len(found.labels), found.tier) == ("wal", 3, "anthropic")
+    provider.body = message('["wal", "pragma", "write-lock"]')
+    assert TieredKeywords([anthropic(provider), RulesKeywords()]).generate(*ENTRY).labels == (
+        "wal",
+        "pragma",
+        "write-lock",
+    )
 
 
 def test_first_tier_with_a_label_wins_and_failures_are_told(provider):

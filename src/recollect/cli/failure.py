@@ -16,6 +16,10 @@ from recollect.errors import RecollectError, StorageError, WriteRefused
 _FAILED = 1
 
 
+class ForPrograms(click.Command):
+    """A command that programs call: it exits with 1 for wrong usage too, as for anything else that it refuses."""
+
+
 def asks_for_json(arguments: Sequence[str]) -> bool:
     """Return True if --json is among the options, even if the command cannot read them."""
     return "--json" in arguments[: arguments.index("--") if "--" in arguments else None]
@@ -23,7 +27,7 @@ def asks_for_json(arguments: Sequence[str]) -> bool:
 
 def print_failure(error: Exception, *, as_json: bool) -> int:
     """Print an error to standard error, with --json also to standard output; return the exit code."""
-    code = _FAILED
+    code = error.exit_code if isinstance(error, RecollectError) else _FAILED
     if as_json:
         _print_document(error)
     if isinstance(error, OSError):  # perhaps from standard output, and Python flushes it again at exit
@@ -32,7 +36,8 @@ def print_failure(error: Exception, *, as_json: bool) -> int:
         said = redact(error.format_message())  # it may repeat arguments, as all of them may
         error.format_message = lambda: said
         error.show()
-        code = error.exit_code
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        code = _FAILED if context and isinstance(context.command, ForPrograms) else error.exit_code
     elif isinstance(error, click.Abort):
         click.echo("Aborted!", err=True)
     else:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 import recollect
+from recollect.cli.failure import ForPrograms
 from recollect.cli.shared import (
     fields_of,
     global_store_option,
@@ -33,7 +34,7 @@ _FIELDS = ("category", "name", "origin", "observation_count", "confidence")
 _LONGEST_TITLE = 80
 
 
-@click.command("inject")
+@click.command("inject", cls=ForPrograms)
 @project_root_option
 @click.option(
     "--limit",
@@ -67,7 +68,7 @@ def command(
     recent and uncommitted changes and the branch, by meaning, by words and by prominence. The titles of the project's
     memories follow. With --project-root you vouch for that project's bank, so that it is given as its files have it;
     else it is quoted, unless you have vouched for it before. What was given is recorded in .last-injection.json and in
-    the store. Nothing to give prints nothing and exits with 0.
+    the store. Nothing to give prints nothing and exits with 0; wrong usage exits with 1.
     """
     source = click.get_current_context().get_parameter_source("project_root")
     if source is click.core.ParameterSource.COMMANDLINE:

@@ -105,7 +105,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line. Exit with 0 when it is done, with 1 if it failed, with 2 for wrong usage."""
+    """Run the command line. Exit with 0 when it is done, with 1 if it failed, most commands with 2 for wrong usage."""
     screen_streams()
     as_json = asks_for_json(sys.argv[1:])
     try:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import click
 
+from recollect.cli.failure import ForPrograms
 from recollect.cli.shared import (
     entry_options,
     entry_text,
@@ -20,7 +21,7 @@ from recollect.cli.shared import (
 from recollect.config.workspace import Workspace
 from recollect.domain.text import counted
 from recollect.engine.engine import Engine
-from recollect.errors import RecollectError, StorageError, StoreError
+from recollect.errors import LockTimeout, RecollectError, StorageError, StoreError
 from recollect.learn.batch import UNCHANGED, Batch, Item, share_batch
 from recollect.learn.remember import (
     JOURNALLED,
@@ -40,8 +41,21 @@ from recollect.sync.entry_input import EntryInput, entries_from_json
 _MOST_NAMED = 20
 _SAID = {STORED: "Stored", REINFORCED: "Seen again", UNCHANGED: "There already", JOURNALLED: "Journalled"}
 
+# The exit code if neither the journal nor the database can keep an entry.
+_NOT_KEPT = 2
 
-@click.command("upsert")
+
+@contextmanager
+def _keeping() -> Generator[None]:
+    """Mark an error as one after which nothing is kept."""
+    try:
+        yield
+    except (LockTimeout, StorageError, StoreError) as error:
+        error.exit_code = _NOT_KEPT
+        raise
+
+
+@click.command("upsert", cls=ForPrograms)
 @click.option("--action", type=click.Choice(["upsert"]), expose_value=False, help="What to do: nothing else is known.")
 @entry_options
 @workspace_options
@@ -55,6 +69,9 @@ def command(entry_json: str | None, entry_file: str | None, workspace: Workspace
     It goes to session-captures.jsonl in the global store, and from there to the database. If the database cannot be
     used, the entry is kept all the same, and a warning says that searches will find it later. An array in a file is
     taken once: the same file again changes nothing, and after an interruption it goes on where it stopped.
+
+    Exits with 0 when it is kept, with 1 if it is refused, also for wrong usage, and with 2 if neither the journal nor
+    the database can keep it.
     """
     if (entry_json is None) == (entry_file is None):
         raise click.UsageError("give the entry with --entry-json or with --entry-file")
@@ -67,7 +84,8 @@ def command(entry_json: str | None, entry_file: str | None, workspace: Workspace
     if is_batch:
         _take(Batch(workspace, given), as_json)
         return
-    noted = note_down(workspace, given)  # before the store is opened: opening it may fail
+    with _keeping():
+        noted = note_down(workspace, given)  # before the store is opened: opening it may fail
     documents: list[dict[str, object]] = []
     warnings: list[str] = []
     try:
@@ -95,12 +113,13 @@ def _shared(
 ) -> bool:
     """Store entries directly on a server, and print the results; return False if files of this machine come first."""
     try:
-        engine = Engine(workspace)
+        with _keeping():
+            engine = Engine(workspace)
     except StoreError:
         if workspace.acting:
             raise
         return False  # the journal keeps them
-    with engine:
+    with engine, _keeping():
         if not is_direct(engine):
             return False
         if is_batch:
@@ -131,7 +150,10 @@ def _take(batch: Batch, as_json: bool) -> None:
     except (RecollectError, KeyboardInterrupt) as error:
         why = "interrupted" if isinstance(error, KeyboardInterrupt) else error
         safe = f"{len(batch.items):,} of {counted(len(batch.entries), 'entry is', 'entries are')} in the journal"
-        raise StorageError(f"{why}; {safe}, and the same command goes on from there") from None
+        failure = StorageError(f"{why}; {safe}, and the same command goes on from there")
+        if not batch.items:
+            failure.exit_code = _NOT_KEPT
+        raise failure from None
     warn(dict.fromkeys([*(warning for item in batch.items for warning in item.noted.warnings), *batch.warnings]))
     _print_items(batch.items, batch.pending, as_json)
 

@@ -29,8 +29,6 @@ _WORD = re.compile(r"[^\W_]+")
 # The number of texts cached for each thread, for requests with other weights.
 _REMEMBERED = 8
 
-PACKAGES = ("numpy", "onnxruntime", "tokenizers")
-
 
 class LocalSource:
     """The model all-MiniLM-L6-v2, quantised to int8. It loads on first use, and several threads may use it at once.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from recollect.embedding.base import Embedder, Identified, UnitEmbedder, VectorSource
 from recollect.embedding.gemini import GeminiSource
-from recollect.embedding.identity import AUTO, LOCAL_MODEL, local_identity
+from recollect.embedding.identity import AUTO, LOCAL_MODEL, PACKAGES, local_identity
 from recollect.embedding.openai import OpenAISource
 from recollect.embedding.remote import TIMEOUT_SECONDS, is_installed, require_package, required_key
 from recollect.embedding.voyage import VoyageSource
@@ -84,7 +84,7 @@ def _local(model: str) -> VectorSource:
         raise EmbeddingError(
             f"the provider local has no model {model!r}: set memory_embedding_model to auto, or choose another provider"
         )
-    for package in local.PACKAGES:
+    for package in PACKAGES:
         if not is_installed(package):
             raise local.missing(package)
     return local.LocalSource()

@@ -6,13 +6,11 @@ from __future__ import annotations
 from time import monotonic
 
 from recollect.hooks.answer import Answer, bounded, write_all
-from recollect.hooks.stdin import read_event
+from recollect.hooks.stdin import Event, read_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from recollect.hooks.stdin import Event
 
     Handler = Callable[[Event], Answer]
 
@@ -35,8 +33,9 @@ def run(arguments: Sequence[str]) -> int:
     answer = Answer()
     begun = monotonic()
     try:
-        event = read_event()
+        event, problem = _event(name)
         answer = handler_of(name)(event)
+        answer.warnings += filter(None, [problem])
         if EXIT_CODE in arguments:
             answer.by_exit_code()
         print_to(2, answer.stderr)
@@ -53,6 +52,16 @@ def run(arguments: Sequence[str]) -> int:
     if warnings and not answer.stderr:  # for people who run a hook by hand or read the client's debug log
         print_to(2, "".join(f"recollect {name}: {_shown(warning)}\n" for warning in warnings))
     return answer.code
+
+
+def _event(name: str) -> tuple[Event, str]:
+    """Read a hook's event. A session starts, whatever is said of it: then it has no fields, and a problem is told."""
+    try:
+        return read_event(), ""
+    except ValueError as error:
+        if name != "session-start":
+            raise
+        return Event(), f"ValueError: {error}; it counts as a new session"
 
 
 def handler_of(name: str) -> Handler:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recollect.domain.ranking.labels import validated
+from recollect.domain.ranking.labels import FEWEST, validated
 from recollect.errors import KeywordError
 from recollect.keywords import anthropic, ollama
 from recollect.keywords.base import KeywordGenerator
@@ -18,7 +18,7 @@ from recollect.keywords.rules import RulesKeywords
 
 @dataclass(frozen=True)
 class Keywords:
-    """The labels of an entry, their tier, and the failures of the tiers before it.
+    """The labels of an entry, the first tier that found any, and the failures of tiers.
 
     `tier` is empty if no tier found a label.
     """
@@ -29,27 +29,34 @@ class Keywords:
 
 
 class TieredKeywords:
-    """A list of tiers, asked one after the other until one finds a label."""
+    """A list of tiers, asked one after the other until there are enough labels."""
 
     def __init__(self, tiers: Sequence[KeywordGenerator]) -> None:
         self._tiers = tuple(tiers)
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> Keywords:
-        """Return the labels of the first tier with any. Failures are reported, not raised."""
+        """Return the labels of the first tier with any, and as many of the next ones as the fewest need.
+
+        Failures are reported, not raised.
+        """
         failures: list[str] = []
+        labels: list[str] = []
+        first = ""
         for tier in self._tiers:
             try:
-                labels = validated(tier.generate(name, description, reasoning, category))
+                found = validated(tier.generate(name, description, reasoning, category))
             except KeywordError as error:
                 failures.append(f"{tier.name}: {error}")
             except Exception as error:  # labels are optional, so no failure may stop an entry
                 failures.append(f"{tier.name}: failed unexpectedly ({type(error).__name__})")
             else:
-                if labels:
-                    return Keywords(tuple(labels), tier.name, tuple(failures))
-                if not isinstance(tier, RulesKeywords):  # rules find none in a text of everyday words; no failure
+                if not found and not isinstance(tier, RulesKeywords):  # a text of everyday words is no failure of rules
                     failures.append(f"{tier.name}: found no label")
-        return Keywords(failures=tuple(failures))
+                first = first or (tier.name if found else "")
+                labels = validated([*labels, *found])[: max(FEWEST, len(labels))] if labels else found
+            if len(labels) >= FEWEST:
+                break
+        return Keywords(tuple(labels), first, tuple(failures))
 
 
 def tiers(provider: str, environment: Mapping[str, str]) -> list[KeywordGenerator]:

@@ -2,7 +2,8 @@
 
 A word is scored by its form, by its place (a name counts more than a description, and a description more than a
 reasoning), and by how often it occurs. Two adjacent words make one label if they are adjacent in the name or at least
-twice, or if both score well by themselves. Everyday verbs, participles and adjectives of degree are never labels alone.
+twice, or if both score well by themselves. Everyday verbs, participles and adjectives of degree are labels alone only
+where a short text has too few others for the fewest labels.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from recollect.domain.ranking.labels import GENERIC, MAX_CHARS, MOST, validated
+from recollect.domain.ranking.labels import FEWEST, GENERIC, MAX_CHARS, MOST, validated
 from recollect.keywords.shapes import PLAIN, POOR, PRODUCT, QUOTED, shaped
 from recollect.keywords.words import STOP, TECHNICAL, THINGS, WEAK
 
-_FEWEST = 3
 _PLENTY = 6
 _FIELDS = ((300, 3.0), (8_000, 1.0), (4_000, 0.6))  # characters read of name, description, reasoning; weight
 _GOOD = 1.3
@@ -78,8 +78,8 @@ class _Words:
                 break
             if _adds_something(key, chosen, key in pairs):
                 chosen.append(key)
-        spare = (key for key in fit if key not in chosen)
-        while len(chosen) < _FEWEST and (key := next(spare, "")):
+        spare = (key for key in (*fit, *ranked) if key not in chosen)
+        while fit and len(chosen) < FEWEST and (key := next(spare, "")):
             chosen.append(key)
         return [self._shown[key] for key in chosen]
 

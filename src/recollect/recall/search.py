@@ -59,6 +59,7 @@ class RetrievalResult:
         self.total = 0
         self.pending = 0
         self.skipped = 0
+        self.is_off = False  # the settings switch off both ways of searching
 
     @property
     def incomplete(self) -> list[Degradation]:
@@ -85,6 +86,8 @@ def retrieve(
     result = RetrievalResult(query, candidates)
     store = engine.store
     is_enabled = engine.settings.flag("memory_embedding_enabled")
+    has_words = engine.settings.text("memory_embedding_fallback") == "fts5"
+    result.is_off = not is_enabled and not has_words
     if is_enabled:
         engine.model()
     everything = store.coverage()
@@ -103,7 +106,7 @@ def retrieve(
     _by_meaning(engine, query, scope, result, kept=kept)
     if not store.full_text:
         result.degraded.append(Degradation(code.NO_FULL_TEXT))
-    elif result.vector or engine.settings.text("memory_embedding_fallback") == "fts5":
+    elif result.vector or has_words:
         _by_words(engine, scope, result)
     return result
 

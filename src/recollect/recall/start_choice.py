@@ -16,14 +16,15 @@ from recollect.domain.ranking.trust import MOST_CLAIMED, never_outranked
 from recollect.domain.start_block import MOST_PINNED
 from recollect.domain.stored import MUTED, PINNED, said_by_note
 from recollect.domain.text import cut, utc_text
+from recollect.embedding.identity import lacks_package
 from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
 from recollect.engine.withhold import harmless_block
-from recollect.errors import StillReading, StoreError, WriteRefused
+from recollect.errors import EmbeddingError, StillReading, StoreError, WriteRefused
 from recollect.files.bank.bank import set_headings
 from recollect.files.bank.entry import counted_in
 from recollect.recall.context import Collector
-from recollect.recall.degradation import READING, STALE, Degradation
+from recollect.recall.degradation import NO_VECTOR, READING, STALE, SWITCHED_OFF, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.recall.start_titles import list_titles, title_key
 from recollect.store.values import BANK, PINNED_TEXT, TAKEN_OVER, TEXT, TITLE, Receipt, ReceiptLine, Scope
@@ -100,9 +101,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         last_session = next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), "")
         context = collector.context(_left(started), last_session)
     scope = engine.scope(engine.project, KNOWLEDGE)
-    retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not is_stale)
-    if behind:
-        retrieval.degraded.append(behind)
+    retrieval = _retrieved(engine, context.query, scope, behind, kept=not is_stale)
     chooser = _Ranking(engine, retrieval, scope, now, factors(feedback))
     candidates = _candidates(asked, chooser, more=len(asked.muted) + len(pinned))
     held = asked.muted | given_whole | successors(store, [item.id for item in candidates], scope).keys()
@@ -145,6 +144,22 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         injection.pending, injection.banks_read = retrieval.pending, began
     injection.engine = None if asked.warm else engine
     return rendered
+
+
+def _retrieved(
+    engine: Engine, query: str | None, scope: Scope, behind: Degradation | None, *, kept: bool
+) -> RetrievalResult:
+    """Return the candidates for a query, with all that makes the choice poorer, also where nothing is asked."""
+    retrieval = retrieve(engine, query, scope, candidates=_CANDIDATES, kept=kept)
+    retrieval.degraded += [behind] if behind else []
+    settings = engine.settings
+    is_local = settings.flag("memory_embedding_enabled") and settings.text("memory_embedding_provider") == "local"
+    if is_local and not query and lacks_package():
+        try:
+            engine.embedder()
+        except EmbeddingError as error:
+            retrieval.degraded.append(Degradation(NO_VECTOR, error=str(error)))
+    return retrieval
 
 
 def _sync(engine: Engine, warnings: list[str], end: float) -> Degradation | None:
@@ -484,7 +499,7 @@ def _status(shown: int, retrieval: RetrievalResult) -> str:
         counts += f", pending_embedding={retrieval.pending}"
     if retrieval.skipped:
         counts += f", skipped_vectors={retrieval.skipped}"
-    state = f"active ({counts})"
+    state = f"disabled ({Degradation(SWITCHED_OFF)}; {counts})" if retrieval.is_off else f"active ({counts})"
     if retrieval.degraded:
         state = f"degraded ({_plain('; '.join(map(str, retrieval.degraded)), _SHOWN_REASON)}; {counts})"
     asked = "none"

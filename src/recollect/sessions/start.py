@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 
+from recollect.config.settings_keys import EVENTS
 from recollect.domain.text import counted
 from recollect.errors import StoreError
 from recollect.files.session.record import add_given, add_words, read_record, reset_given, sweep_records
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
     from recollect.engine.warm import Warm
 
 # Sources of a session with an earlier conversation in its context; all others begin with an empty context.
-_AGAIN = ("resume", "fork")
+_FORKS = ("fork",)
+_AGAIN = ("resume", *_FORKS)
 
 # Sources of a session in the middle of its work, where the user gets no notices.
-_QUIET = ("compact", "fork")
+_QUIET = ("compact", *_FORKS)
 
 # Timeouts in seconds for the work after the answer: to wait for other writers, to sync, to make vectors.
 _TIMEOUT = 1.0
@@ -42,10 +44,12 @@ _CLOCK = 2.0  # in seconds: the tolerance for times reported by a client
 class Start(StartRequest):
     """A starting session, with the problems of its settings.
 
-    `transcript` is the path of its future transcript, `idle` the number of seconds since its last answer.
+    An unknown `event` counts as a startup. `transcript` is the path of its future transcript, `idle` the number of
+    seconds since its last answer.
     """
 
     def __init__(self, workspace: Workspace, event: str, session: str, warm: Warm | None = None) -> None:
+        event = event if event in (*EVENTS, *_FORKS) else EVENTS[0]
         super().__init__(workspace, event=event, session=session, warm=warm)
         self.notes = DeferredWrites(wait=True)  # written once the notices were shown
         self.problems = [] if event in _QUIET else attention.settings_problems(workspace, self.notes)

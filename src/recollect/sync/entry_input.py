@@ -110,7 +110,7 @@ def parse_entry_input(item: object, where: str = "") -> EntryInput:
         confidence=confidence,
         keywords=tuple(validated(_texts(fields, "keywords", 1000, where))),
         triggers=tuple(checked_triggers(fields.get("triggers"), where)),
-        references=tuple(_texts(fields, "references", MOST_REFERENCES, where)),
+        references=tuple(text.replace(",", " ") for text in _texts(fields, "references", MOST_REFERENCES, where)),
         reasoning=one_line(_text(fields, "reasoning", LONGEST_NOTE, where, "")),
         feature=_text(fields, "feature", 60, where, ""),
         project=one_line(_text(fields, "source_project", LONGEST_NAME, where, "")),
@@ -193,5 +193,5 @@ def _texts(fields: Mapping[str, Any], name: str, most: int, where: str) -> list[
     values = cast(list[Any], given if isinstance(given, list) else [None])
     if not all(isinstance(value, str) and len(value) <= 300 for value in values):
         raise InvalidEntry(f"{where}{name} must be a list of texts of at most 300 characters")
-    texts = [one_line(value).replace(",", " ") for value in values]
+    texts = [one_line(value) for value in values]
     return [text for text in texts if text][:most]

@@ -45,6 +45,10 @@ def test_line_of_a_bank_holds_labels_as_text_or_as_json(line):
     assert parse_keywords(line) == ["sqlite", "busy-timeout"]
 
 
+def test_comma_in_an_item_of_an_array_discards_that_item_alone():
+    assert parse_keywords('["x,y", "sqlite"]') == ["sqlite"]
+
+
 @pytest.mark.parametrize("line", ["", "[]", '[""]', ",", '["code", "日本", "a.b", "{}"]', '"'])
 def test_line_without_a_valid_label_holds_none(line):
     assert parse_keywords(line) == []

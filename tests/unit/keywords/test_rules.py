@@ -72,7 +72,11 @@ def test_few_words_give_as_many_labels(text):
 
 # Entries in the manner of real banks, with words that the rules once took for labels.
 EMPTY_WORDS = [
-    ("Working in the Wrong Checkout", "Making changes in one when the work has another.", "working wrong making"),
+    (
+        "Working in the Wrong Checkout",
+        "Making changes in one worktree when the branch of the work has another.",
+        "working wrong making",
+    ),
     (
         "Shell Variables in Inline Python",
         "Putting a shell variable inside a Python string enables injection and produces remaining issues.",
@@ -95,6 +99,11 @@ EMPTY_WORDS = [
 @pytest.mark.parametrize(("name", "description", "empty"), EMPTY_WORDS)
 def test_words_that_say_nothing_are_no_labels(name, description, empty):
     assert set(labels(name, description)).isdisjoint(empty.split())
+
+
+def test_short_text_with_a_telling_word_has_three_labels_if_it_has_three_words():
+    assert labels("Working in the Wrong Checkout", "") == ["checkout", "working", "wrong"]
+    assert labels("Wrong checkout", "") == ["checkout", "wrong"]
 
 
 def test_techniques_are_labels_in_spite_of_their_ending():

@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from itertools import islice
 
+from recollect.domain.quick_json import parse
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
+FEWEST = 3
 MOST = 10
 MAX_CHARS = 40
 MOST_WORDS = 3
@@ -34,7 +38,11 @@ def validated(candidates: Iterable[object]) -> list[str]:
 
 def parse_keywords(text: str) -> list[str]:
     """Return the labels in the text of a bank's line: `a, b`, or a list as JSON has it."""
-    return validated(part.strip(_AROUND) for part in text.split(","))
+    try:
+        listed: Any = parse(text) if text.startswith("[") else None
+    except ValueError:
+        listed = None
+    return validated(listed if isinstance(listed, list) else (part.strip(_AROUND) for part in text.split(",")))  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _label(candidate: object) -> str:

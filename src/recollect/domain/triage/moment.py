@@ -54,7 +54,7 @@ _SHORT = 3
 _NO_ACTIVITY = Activity(0, 0, 0)
 
 # The categories that a sentence of the user can be of.
-_STATED = tuple(category for category in PROJECT if category != SESSION_SUMMARY)
+_STATED = frozenset(category for category in PROJECT if category != SESSION_SUMMARY)
 
 
 def is_moment(
@@ -121,7 +121,7 @@ def category_of(statement: str, open_to: Set[str]) -> str:
     found = find([Said("human", statement)], _NO_ACTIVITY, dict.fromkeys(_STATED, 0.0))
     if found:
         return found[0].category if found[0].category in open_to else ""
-    return DECISION if open_to.issuperset(_STATED) else ""
+    return DECISION if open_to >= _STATED else ""
 
 
 def may_last(sentence: str) -> bool:
