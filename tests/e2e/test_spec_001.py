@@ -212,6 +212,26 @@ def test_ac_3_4_provenance_names_the_project_and_the_feature(world: World) -> No
     assert "- Source: shop-front, Feature #012\n" in (world.store / "patterns.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("options", "given", "expected"),
+    [
+        ((), {}, "shop-front, Feature #042"),
+        (("--feature", "7"), {}, "shop-front, Feature #7"),
+        ((), {"feature": "9"}, "shop-front, Feature #9"),
+        ((), {"source_project": "another"}, "another"),
+    ],
+)
+def test_ac_3_4_json_entries_without_a_feature_take_the_active_one(
+    world: World, options: tuple[str, ...], given: dict[str, str], expected: str
+) -> None:
+    for name, status in (("042-checkout", "active"), ("041-cart", "active"), ("043-later", "planned")):
+        folder = world.project / "docs" / "features" / name
+        folder.mkdir(parents=True)
+        (folder / ".meta.json").write_text(json.dumps({"status": status, "slug": name}), encoding="utf-8")
+    world.run("promote", "--as", "universal", "--entry-json", json.dumps({**LESSON, **given}), *options)
+    assert f"- Source: {expected}\n" in (world.store / "heuristics.md").read_text(encoding="utf-8")
+
+
 def test_ac_3_6_the_reason_of_each_judgement_is_printed(world: World) -> None:
     world.write_bank("patterns", "### Pattern: P\nA lesson.\n\n### Pattern: Q\nOnly shop-front does this.\n")
     out = world.run("promote").stdout

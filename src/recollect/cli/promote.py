@@ -14,6 +14,7 @@ from recollect.cli.shared import (
 )
 from recollect.cli.to_scope import share_named
 from recollect.config.workspace import Workspace
+from recollect.errors import InvalidEntry
 from recollect.promote.candidates import Candidate, from_json
 from recollect.promote.classify import PROJECT_SPECIFIC, UNIVERSAL
 from recollect.promote.likeness import Alike, alike
@@ -28,7 +29,11 @@ from recollect.promote.promote import (
     nothing_new,
     promote,
 )
+from recollect.recall.context import active_feature
+from recollect.sync.entry_input import feature_id
 from recollect.sync.rebuild import sync_and_embed
+
+_FEATURE_HELP = "The feature that the entries came from, where they do not say it; for JSON, otherwise the active one."
 
 
 @click.command("promote")
@@ -42,7 +47,11 @@ from recollect.sync.rebuild import sync_and_embed
 )
 @click.option("--to", "scope", metavar="SCOPE", help="Share the named lessons with a team instead: team:backend.")
 @entry_options
-@click.option("--feature", metavar="ID", help="The feature that the entries came from, where they do not say it.")
+@click.option(
+    "--feature",
+    metavar="ID",
+    help="The feature that the entries came from, where they do not say it.  [default for JSON: the active one]",
+)
 @click.option("--dry-run", is_flag=True, help="Judge and report, but write nothing.")
 @json_option
 def command(
@@ -79,6 +88,9 @@ def command(
         candidates, warnings = candidates_of(workspace, names)
     else:
         candidates, warnings = from_json(given), []
+        active = "" if feature else _active_feature(workspace.project_root)
+        ours = ("", workspace.name)
+        candidates = [each.from_feature(active) if each.project in ours else each for each in candidates]
     similar = alike(workspace, candidates)
     result = promote(
         workspace,
@@ -106,6 +118,14 @@ def command(
     if not result.outcomes:
         click.echo(f"Nothing to promote: {nothing_new(workspace.bank)}.")
     _print(result, similar)
+
+
+def _active_feature(project_root: str) -> str:
+    """Return the id of the project's active feature; empty if there is none, or if it cannot be one."""
+    try:
+        return feature_id(active_feature(project_root))
+    except InvalidEntry:
+        return ""
 
 
 def _print(result: Promotion, similar: dict[str, list[Alike]]) -> None:

@@ -181,11 +181,15 @@ def _subjects(subjects: Iterable[str]) -> str:
     return "; ".join([subject for subject in told if subject][:_MOST_COMMITS])
 
 
+def active_feature(project_root: str, seconds: float = 2.0) -> str:
+    """Return the id of the active feature: what it calls its id, or the number or the name of its folder."""
+    folder, meta = _active_feature(Context(), project_root, time.monotonic() + seconds)
+    name = os.path.basename(folder)
+    return one_line(_text(meta, "id")[:_LONGEST_NAME]) or (name.partition("-")[0] if _number(name)[0] >= 0 else name)
+
+
 def _add_feature(context: Context, project_root: str, deadline: float) -> str:
     """Add what the active feature says about itself, and return the beginning of its plan."""
-    if leads_out(os.path.join(project_root, FEATURES), project_root):
-        context.warnings.append(f"{os.path.join(project_root, FEATURES)} leads out of the project; it is skipped")
-        return ""
     folder, meta = _active_feature(context, project_root, deadline)
     if not folder:
         return ""
@@ -200,6 +204,9 @@ def _active_feature(context: Context, project_root: str, deadline: float) -> tup
     """Return the folder and metadata of the active feature with the highest number; both empty if none is active."""
     features = os.path.join(project_root, FEATURES)
     active: tuple[str, dict[str, Any]] = ("", {})
+    if leads_out(features, project_root):
+        context.warnings.append(f"{features} leads out of the project; it is skipped")
+        return active
     for count, name in enumerate(sorted(_folders(context, features), key=_number, reverse=True)):
         if count >= (_MOST_ONCE_FOUND if active[0] else _MOST_FEATURES):
             break
