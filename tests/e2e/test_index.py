@@ -202,6 +202,25 @@ def test_health_lists_what_needs_attention_with_what_mends_it(world: World) -> N
         assert f"- {issue['text']}: {issue['fix']}" in done.stdout
 
 
+def test_health_names_files_put_aside_and_strangers_in_the_root(world: World) -> None:
+    root = world.write_decision("one").parents[1]
+    (root / "decisions" / "two.json.invalid.1790000000").write_text("{", encoding="utf-8")
+    (root / "notes.txt").write_text("mine", encoding="utf-8")
+    (root / "drafts").mkdir()
+    (root / "memory-config.json").write_text("{}", encoding="utf-8")
+    (root / ".gitignore").write_text("", encoding="utf-8")
+    world.run("index", "--rebuild")
+    told = json.loads(world.run("index", "--health", "--json").stdout)
+    aside, *others = told["issues"]
+    assert (aside["kind"], aside["places"], others) == ("quarantined", [f"{FOLDER}/two.json.invalid.1790000000"], [])
+    (strangers,) = told["notes"]
+    top = FOLDER.rpartition("/")[0]
+    assert (strangers["kind"], strangers["places"]) == ("stranger", [f"{top}/drafts", f"{top}/notes.txt"])
+    shown = world.run("index", "--health").stdout
+    assert "two.json.invalid.1790000000" in shown
+    assert "notes.txt" in shown
+
+
 # --gc
 
 

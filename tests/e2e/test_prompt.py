@@ -68,6 +68,35 @@ def log(world: World) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
+def test_max_inject_of_one_gives_one_thing_a_text_before_a_title(semantic_world: World) -> None:
+    write_cookie(semantic_world)
+    semantic_world.write_decision("token-lifetime", title="A refresh token lives for a week", tags=["auth"])
+    semantic_world.write_decision("session-store", title="Sessions are kept in localStorage never", tags=["web"])
+    ready(semantic_world)
+    both = asked(semantic_world, COOKIE)
+    assert both.count("\n- [") > 1, "otherwise there is nothing to leave out"
+    one = asked(semantic_world, COOKIE, "s2", RECOLLECT_RETRIEVAL_MAX_INJECT="1")
+    assert one.count("\n- [") == 1
+    assert "Refresh token in an httpOnly cookie" in one
+
+
+@pytest.mark.parametrize("value", ["many", 1.5, None, [3]])
+def test_value_of_max_inject_that_cannot_be_used_is_named_on_standard_error_each_time(
+    semantic_world: World, value: object
+) -> None:
+    path = write_cookie(semantic_world)
+    (path.parents[1] / "memory-config.json").write_text(
+        json.dumps({"retrieval": {"max_inject": value}}), encoding="utf-8"
+    )
+    event = {"prompt": COOKIE, "cwd": str(semantic_world.project), "hook_event_name": "UserPromptSubmit"}
+    for session in ("s1", "s2"):
+        done = semantic_world.run_hook("prompt", {**event, "session_id": session})
+        assert done.returncode == 0
+        assert "retrieval.max_inject must be" in done.stderr
+    assert log(semantic_world).count("retrieval.max_inject must be") == 1
+    assert "httpOnly" in done.stdout, "the default counts"
+
+
 def test_a_prompt_gets_the_memory_that_it_is_about_with_text_to_act_on(semantic_world: World) -> None:
     write_cookie(semantic_world)
     assert asked(ready(semantic_world), COOKIE) == (

@@ -341,6 +341,25 @@ def test_conflict_names_both_hashes(agent):
     assert facts["expected_hash"] == "f" * 32
 
 
+def test_what_show_prints_can_be_sent_back_as_it_is_or_changed(agent):
+    (agent.world.project / "queue.py").write_text("pass\n", encoding="utf-8")
+    agent.create(tags=["db", "queue"], related_files=["queue.py"])
+    agent.update(changes=[LINE])
+    before = agent.read()
+    shown = agent.world.run("show", "use-sqlite", "--json").stdout
+    sent = agent.write("update", "--target", TARGET, "--input", "-", stdin=shown)
+    assert (sent.returncode, sent.stderr, json.loads(sent.stdout)["status"]) == (0, "", "unchanged")
+    assert agent.read() == before
+    document = json.loads(shown)
+    document["record"]["content"]["decision"] = "PostgreSQL holds everything."
+    changed = agent.write("update", "--target", TARGET, "--input", agent.input(document))
+    assert (changed.returncode, json.loads(changed.stdout)["status"]) == (0, "updated")
+    assert agent.read()["content"]["decision"] == "PostgreSQL holds everything."
+    again = agent.write("update", "--target", TARGET, "--input", "-", stdin=json.dumps(document))
+    assert again.returncode == 1
+    assert again.stderr.startswith("OCC_CONFLICT\n"), "the hash that was shown is checked"
+
+
 @pytest.mark.parametrize("action", ["delete", "archive", "unarchive", "restore", "update"])
 def test_change_of_nothing_is_refused_and_makes_no_folder(agent, action):
     given = ("--input", agent.input(record())) if action == "update" else ()

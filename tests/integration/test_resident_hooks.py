@@ -198,6 +198,22 @@ def test_a_database_that_is_damaged_under_the_engine_is_told_and_done_without(
     assert not server.call("search_memory", query="payment").get("isError")
 
 
+def test_settings_that_cannot_be_used_are_named_on_standard_error_by_the_resident_too(
+    semantic_world: World, serve: Serve
+) -> None:
+    remember(semantic_world)
+    folder = semantic_world.project / ".claude" / "memory"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "memory-config.json").write_text('{"retrieval": {"max_inject": "many"}}', encoding="utf-8")
+    ready(semantic_world, serve())
+    event = {"prompt": WORDED, "session_id": "s1", "cwd": str(semantic_world.project)}
+    answered = status(semantic_world)["answered"]
+    done = semantic_world.run_hook("prompt", event, **PATIENT)
+    assert status(semantic_world)["answered"] > answered
+    assert "retrieval.max_inject must be" in done.stderr
+    assert "Bill a card once" in done.stdout
+
+
 # The end of a turn
 
 

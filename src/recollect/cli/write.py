@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from typing import cast
 
 import click
 
@@ -54,7 +55,7 @@ def command(
 
     Prints what was done as JSON. A change that is refused says why in one block on standard error: its kind, then
     the facts and how to fix it; nothing is written then. An input file is removed when it has served its purpose, which
-    a check is not.
+    a check is not. An update also takes what `recollect show --json` has printed, with the hash in it.
     """
     _check_options(
         action,
@@ -67,12 +68,23 @@ def command(
     checkout = workspace.project_root if place.project == workspace.identity else ""  # a worktree has files of its own
     try:
         record = read_handover(given, place) if given is not None else {}
+        shown = action == "update" and _is_shown(record)
+        if shown:
+            record, expected = cast("dict[str, object]", record["record"]), expected or str(record["hash"])
         path, of_path = _target(place, workspace.project_root, target, category, record)
         if action == "create":
             result = write.create(place, settings, path, of_path, record, auto=auto, check=check, checkout=checkout)
         elif action == "update":
             result = write.update(
-                place, settings, path, of_path, record, expected=expected, check=check, checkout=checkout
+                place,
+                settings,
+                path,
+                of_path,
+                record,
+                expected=expected,
+                check=check,
+                shown=shown,
+                checkout=checkout,
             )
         else:
             result = _moved(action, place, settings, path, of_path, reason)
@@ -85,6 +97,11 @@ def command(
     warnings = finish(place, workspace, result.paths, message=result.message)
     print_json(result.document(workspace.memories, of_path))
     warn([*result.warnings, *warnings])
+
+
+def _is_shown(document: dict[str, object]) -> bool:
+    """Return True for a memory as `recollect show --json` prints it, with its record and its hash."""
+    return isinstance(document.get("record"), dict) and isinstance(document.get("hash"), str)
 
 
 def _check_options(action: str, category: str | None, target: str | None, given: dict[str, object]) -> None:

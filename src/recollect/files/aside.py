@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from recollect.errors import StorageError
 from recollect.files.textfile import open_regular
 
+# In the name of a file that was put aside, before the time.
+INVALID = ".invalid."
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -34,7 +37,7 @@ class Judged:
         """
         if not self.is_unchanged():
             raise StorageError("it has changed while it was checked")
-        target = _reserved(f"{self.path}.invalid.{int(time.time())}")
+        target = _reserved(f"{self.path}{INVALID}{int(time.time())}")
         try:
             os.rename(self.path, target)  # replaces the empty file made to reserve the name
         except OSError:

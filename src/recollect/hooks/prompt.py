@@ -32,7 +32,9 @@ def handle(event: Event) -> Answer:
     heard = ask_resident(store, "prompt", event, {"prompt": prompt})
     if heard is None:
         return _found(prompt, event, store)
-    return _answer(str(heard.get("text", "")), str(heard.get("said", "")), texts(heard, "warnings"))
+    answer = _answer(str(heard.get("text", "")), str(heard.get("said", "")), texts(heard, "warnings"))
+    answer.stderr = _named(texts(heard, "unusable"))
+    return answer
 
 
 def _command(event: Event) -> Answer:
@@ -53,6 +55,15 @@ def _answer(text: str, said: str, warnings: list[str]) -> Answer:
     return answer
 
 
+def _named(problems: list[str]) -> str:
+    """Return lines for standard error that name settings with values that cannot be used."""
+    if not problems:
+        return ""
+    from recollect.domain.data_text import data_line
+
+    return "".join(f"recollect prompt: {data_line(problem)}\n" for problem in bounded(problems))
+
+
 def _found(prompt: str, event: Event, store: str) -> Answer:
     """Find memories in this process, without the resident, by words alone."""
     from recollect.config.workspace import load_workspace
@@ -63,9 +74,10 @@ def _found(prompt: str, event: Event, store: str) -> Answer:
     answer = _answer(found.text, found.said, found.warnings)
     if workspace.settings.problems:
         from recollect.recall.deferred import DeferredWrites
-        from recollect.sessions.attention import log_settings_problems
+        from recollect.sessions.attention import log_settings_problems, unusable_settings
 
         log_settings_problems(workspace, DeferredWrites())
+        answer.stderr = _named(unusable_settings(workspace))
     answer.afterwards = found.afterwards
     if found.afterwards and found.is_long:
         answer.afterwards = _apart(found.afterwards, store)

@@ -6,14 +6,17 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 
+from recollect.config.locations import PROJECT_SETTINGS
 from recollect.config.settings import Settings
 from recollect.domain.clock import parse_time, time_text
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import ACTIVE, RETIRED, STATUSES
 from recollect.domain.text import cut, one_line
 from recollect.domain.withheld import fault
-from recollect.files.memory.memories import MemoryFile, MemoryRoot
+from recollect.files.aside import INVALID
+from recollect.files.memory.memories import ENDING, INDEX, MemoryFile, MemoryRoot
 from recollect.files.memory.schemas import problems_of
 from recollect.memories.upkeep import (
     ARCHIVE,
@@ -34,6 +37,8 @@ _RECENT_DAYS = 7
 _LONGEST_PLACE = 300
 _REBUILD = "`recollect index --rebuild`"
 _COLLECT = "`recollect index --gc`"
+_MOST_OTHERS = 1_000
+_NOTED = ("stranger", "dangling")  # nothing is wrong with these
 _OVERDUE = {ARCHIVE: "past_grace", DELETE: "past_grace", RETIRE: "past_retention", SKIP: "undated"}
 
 # The text of an issue with one place, its text with several, and its fix.
@@ -76,6 +81,16 @@ _TEXTS = {
         "1 retired memory does not say since when",
         "{} retired memories do not say since when",
         "set each retired_at to a time, or `recollect restore SLUG`",
+    ),
+    "quarantined": (
+        "1 file was put aside as invalid",
+        "{} files were put aside as invalid",
+        "mend each and give it back its name without .invalid and the time, or remove it",
+    ),
+    "stranger": (
+        "1 file or folder is no part of the memories",
+        "{} files or folders are no part of the memories",
+        "move each to another place",
     ),
     "dangling": ("1 related file is gone", "{} related files are gone", "`recollect edit SLUG` takes them out"),
 }
@@ -125,7 +140,9 @@ def examine(
             places[kind].append(f"{root.shown(memory.path)}: {reason}")
     for plan, _ in planned(root, memories, settings, now):
         places[_OVERDUE[plan.verb]].append(f"{plan.path}: {plan.reason}")
-    notes = _found("dangling", places.pop("dangling"))
+    for kind, path in islice(_others(root), _MOST_OTHERS):
+        places[kind].append(root.shown(path))
+    notes = [note for kind in _NOTED for note in _found(kind, places.pop(kind))]
     issues = [issue for kind, found in places.items() for issue in _found(kind, found)]
     if index.reason:
         issues.insert(0, Issue("index", index.reason, _REBUILD))
@@ -163,6 +180,21 @@ def _faults(root: MemoryRoot, memory: MemoryFile) -> Iterator[tuple[str, str]]:
     for file in memory.related_files if memory.status == ACTIVE else ():
         if not os.path.exists(os.path.join(root.project, file)):
             yield "dangling", file
+
+
+def _others(root: MemoryRoot) -> Iterator[tuple[str, str]]:
+    """Yield the path of each file put aside, and of each thing in the root that is not ours; hidden ones are left."""
+    own = {INDEX, os.path.basename(PROJECT_SETTINGS), *(folder.split("/")[0] for folder in root.folders.values())}
+    for folder in (root.path, *map(root.folder, root.folders)):
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            continue  # the scan reports it, if it is there
+        for name in names:
+            if f"{ENDING}{INVALID}" in name:
+                yield "quarantined", os.path.join(folder, name)
+            elif folder == root.path and name not in own and not name.startswith("."):
+                yield "stranger", os.path.join(folder, name)
 
 
 def _size_issues(counts: dict[str, dict[str, int]], settings: Settings) -> list[Issue]:

@@ -27,6 +27,7 @@ from recollect.domain.memory import (
     slugify,
     without_state,
 )
+from recollect.domain.secrets.detect import redacted
 from recollect.domain.stored import ACTIVE, ARCHIVED, MOST_ANCHORS, RETIRED, Anchor, file_named
 from recollect.domain.text import few, utc_text
 from recollect.errors import StorageError, WriteRefused
@@ -149,10 +150,12 @@ def update(
     check: bool = False,
     captured: bool = False,
     confirmed: bool = False,
+    shown: bool = False,
     checkout: str = "",
 ) -> Written:
     """Change a memory, or only `check` if it could be changed. `expected` is the MD5 of the file it is based on.
 
+    A record that was `shown` and comes back as it was changes nothing; any other update has to say something new.
     A memory that lacked a text which an author must write may still lack it, and any `captured` one may. A new content
     renews the anchors of all files, as does a `confirmed` memory; otherwise only new files get one. `checkout` is as in
     `create`. Raises as `create` does.
@@ -172,6 +175,8 @@ def update(
                 ("current_hash", old.hash),
                 ("fix", "somebody has changed the file; read it again and send the change based on what it says now"),
             )
+        if shown and record == redacted(old.record):
+            return Written("unchanged", root.shown(path), title=old.title)
         if not check:
             current_index(root, warnings)
         authored = not captured and not is_captured(old.record, category)

@@ -110,7 +110,8 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
         was = _was(engine, [hit.entry for hit in answer.hits], scope)
         for each in told:
             each.note = each.note or was.get(each.id, "")
-    asked.take(told, _new(asked, answer.maybes, engine, MOST_MAYBES, mark=MAYBE))
+    left = min(MOST_MAYBES, most - len(told))
+    asked.take(told, _new(asked, answer.maybes, engine, left, mark=MAYBE))
     asked.found = [*answer.hits, *answer.maybes, *answer.others]
     return answer.known
 

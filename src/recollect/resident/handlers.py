@@ -83,6 +83,7 @@ def _prompt(question: Mapping[str, Any], warm: Warm) -> Answered:
     found = memories_for(_text(question, "prompt"), workspace, _text(question, "session"), warm=warm)
     attention.log_settings_problems(workspace, found.notes)
     fields: dict[str, object] = {"text": found.text, "said": found.said, "warnings": found.warnings}
+    fields["unusable"] = attention.unusable_settings(workspace)
     return Answered(fields, found.notes.write, found.afterwards)
 
 

@@ -142,6 +142,11 @@ def settings_problems(workspace: Workspace, notes: DeferredWrites) -> list[str]:
     return _new_problems(workspace, "said", notes)
 
 
+def unusable_settings(workspace: Workspace) -> list[str]:
+    """Return the problems of a project's settings, for whoever reads the standard error of a hook."""
+    return [str(problem) for problem in workspace.settings.problems if not problem.doubtful]
+
+
 def log_settings_problems(workspace: Workspace, notes: DeferredWrites) -> None:
     """Log the problems of a project's settings, each once a day. The next session's start tells the user."""
     for problem in _new_problems(workspace, "logged", notes):
@@ -151,7 +156,7 @@ def log_settings_problems(workspace: Workspace, notes: DeferredWrites) -> None:
 
 
 def _new_problems(workspace: Workspace, how: str, notes: DeferredWrites) -> list[str]:
-    problems = [str(problem) for problem in workspace.settings.problems if not problem.doubtful]
+    problems = unusable_settings(workspace)
     key = f"{how} {workspace.identity}: " if problems else ""
     return [problem for problem in problems if _is_news(workspace.global_store, key + problem, notes)]
 
