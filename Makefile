@@ -7,13 +7,14 @@
 #   make lint    ruff and pyright
 #   make bench   measure, on this machine
 #   make test-pythons   the quick tests on every Python that is found
+#   make release HOME_PAGE=https://...   fill in the project's address, and build the wheel
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: picture demo check test test-pythons attack flaky style lint bench fuzz docs lock clean
+.PHONY: release picture demo check test test-pythons attack flaky style lint bench fuzz docs lock clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -103,6 +104,13 @@ docs/ui/today.png: $(wildcard src/recollect/web/static/* src/recollect/web/templ
 # Needs uv and a package index. Run it when a range in plugin/requirements.txt or an extra in pyproject.toml changes.
 lock: $(VENV)/.installed
 	@$(BIN)/python tools/lock.py
+
+# Without the address, given now or before, there is no release.
+HOME_PAGE ?=
+
+release: $(VENV)/.installed-dev
+	@$(BIN)/python tools/release.py $(if $(HOME_PAGE),--home-page "$(HOME_PAGE)")
+	@$(BIN)/python -m pip wheel --quiet --no-deps --disable-pip-version-check --wheel-dir dist .
 
 clean:
 	rm -rf $(VENV) .venv-* .pytest_cache .ruff_cache .hypothesis build dist

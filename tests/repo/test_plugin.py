@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -18,7 +19,7 @@ from recollect.hooks.run import HOOKS
 from recollect.mcp import schemas
 from recollect.plugin.environment import requirements_file
 from recollect.plugin.slash import PRINTED
-from recollect.version import VERSION
+from recollect.version import HOME_PAGE, VERSION
 
 TOP = Path(__file__).parents[2]
 PLUGIN = TOP / "plugin"
@@ -77,6 +78,39 @@ def test_manifest_has_the_version_of_the_package_and_names_every_event_it_hooks(
     assert manifest["version"] == VERSION
     for event in read_json(PLUGIN / "hooks" / "hooks.json")["hooks"]:
         assert event in manifest["description"]
+
+
+def test_manifest_has_homepage_repository_and_author_from_one_constant() -> None:
+    manifest = read_json(PLUGIN / ".claude-plugin" / "plugin.json")
+    assert manifest["homepage"] == manifest["repository"] == manifest["author"]["url"] == HOME_PAGE
+    assert manifest["author"]["name"] == "The recollect authors"
+
+
+def test_release_fails_without_an_address_and_fills_in_the_one_that_is_given(tmp_path: Path) -> None:
+    for name in ("src/recollect/version.py", "plugin/.claude-plugin/plugin.json"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        text = (TOP / name).read_text(encoding="utf-8")
+        (tmp_path / name).write_text(text.replace(HOME_PAGE, "https://recollect.invalid"), encoding="utf-8")
+
+    def release(*arguments: str) -> int:
+        command = [sys.executable, str(TOP / "tools" / "release.py"), "--top", str(tmp_path), *arguments]
+        return subprocess.run(command, check=False, capture_output=True).returncode
+
+    assert release() == 1
+    for wrong in (
+        "recollect",
+        "http://example.org/recollect",
+        "https://x.invalid",
+        'https://a.org/"',
+        "https://localhost",
+    ):
+        assert release("--home-page", wrong) == 1
+    given = "https://example.org/recollect"
+    assert release("--home-page", given) == 0
+    manifest = read_json(tmp_path / "plugin" / ".claude-plugin" / "plugin.json")
+    assert (manifest["homepage"], manifest["repository"], manifest["author"]["url"]) == (given,) * 3
+    assert f'HOME_PAGE = "{given}"' in (tmp_path / "src" / "recollect" / "version.py").read_text(encoding="utf-8")
+    assert release() == 0, "it is filled in now"
 
 
 def test_marketplace_offers_the_plugin_from_its_folder() -> None:

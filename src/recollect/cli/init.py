@@ -8,6 +8,7 @@ import click
 from recollect.cli.screen import whole
 from recollect.cli.shared import fields_of, json_option, print_json, project_root_option, settings_of, styled, warn
 from recollect.config.locations import global_store
+from recollect.config.settings_template import write_template
 from recollect.config.workspace import Workspace
 from recollect.errors import InstallError, RecollectError
 from recollect.plugin.claude_client import SCOPES, Claude, find_claude
@@ -48,7 +49,8 @@ _OTHER = "other"
 @click.option("--claude", metavar="PATH", default="", help="Claude Code's command.  [default: claude]")
 @click.option("--user", is_flag=True, help="Other clients: for all your projects, where there is a choice.")
 @click.option("--git", "for_git", is_flag=True, help="Set up this repository for sharing memories; nothing else.")
-@click.option("--dry-run", is_flag=True, help="Other clients and --git: print the change and write nothing.")
+@click.option("--settings", "settings_file", is_flag=True, help="Write all settings as comments; nothing else.")
+@click.option("--dry-run", is_flag=True, help="Other clients, --git and --settings: print it and write nothing.")
 @project_root_option
 @json_option
 def command(
@@ -57,6 +59,7 @@ def command(
     claude: str,
     user: bool,
     for_git: bool,
+    settings_file: bool,
     dry_run: bool,
     project_root: str,
     as_json: bool,
@@ -75,11 +78,15 @@ def command(
     With --git: lets git merge memories field by field, and keeps index.md out of commits. It adds lines to
     .gitattributes and .gitignore, for everybody, and a merge driver to .git/config, for this clone. To undo that, run
     `git config --remove-section merge.recollect`; git then merges memories as text.
+
+    With --settings: writes every setting with its meaning, its range and its default into .claude/iflow-dev.local.md,
+    as comments, so nothing changes. Settings that the file names already stay as they are.
     """
-    if for_git:
-        if client != _CLAUDE_CODE or scope or claude or user:
-            raise click.UsageError("--git goes with --dry-run, --project-root and --json only")
-        _set_up_git(project_root, dry_run=dry_run, as_json=as_json)
+    if for_git or settings_file:
+        if client != _CLAUDE_CODE or scope or claude or user or (for_git and settings_file):
+            way = "--git" if for_git else "--settings"
+            raise click.UsageError(f"{way} goes with --dry-run, --project-root and --json only")
+        (_set_up_git if for_git else _write_settings)(project_root, dry_run=dry_run, as_json=as_json)
     elif client == _CLAUDE_CODE:
         if user or dry_run:
             raise click.UsageError("--user and --dry-run are not for Claude Code; see --scope")
@@ -130,6 +137,18 @@ def _set_up_git(project_root: str, *, dry_run: bool, as_json: bool) -> None:
     else:
         click.echo(styled("Git merges memories field by field now.", "green"))
         click.echo("Commit .gitattributes and .gitignore. Everybody runs `recollect init --git` once in their clone.")
+
+
+def _write_settings(project_root: str, *, dry_run: bool, as_json: bool) -> None:
+    path, text, is_new = write_template(project_root, dry_run=dry_run)
+    if as_json:
+        print_json({"path": path, "text": text, "written": is_new and not dry_run})
+    elif dry_run:
+        click.echo(whole(text), nl=False)
+    elif is_new:
+        click.echo(f"{styled('Wrote every setting with its default, as comments:', 'green')}\n  {path}")
+    else:
+        click.echo(f"Every setting is there already; nothing was changed:\n  {path}")
 
 
 def _document(result: Installation) -> dict[str, object]:

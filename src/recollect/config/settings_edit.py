@@ -153,7 +153,7 @@ def _edit_local(text: str, key: Key, value: Value | None) -> str:
             lines = [other for other in lines if key.name not in _names(other)]
             lines += [""] if lines and lines[-1].endswith("\r") else []  # keep the final line break
         return "\n".join(lines)
-    at = _insertion_point(lines)
+    at = insertion_point(lines)
     if at == len(lines) and lines[-1].strip():
         lines[-1] += end
         return "\n".join([*lines, *line, ""])
@@ -164,7 +164,7 @@ def _names(line: str) -> list[str]:
     return [name for _, name, _ in local_lines(line)]
 
 
-def _insertion_point(lines: list[str]) -> int:
+def insertion_point(lines: list[str]) -> int:
     """Return the index for a new line: at the end of the front matter, or else of the file."""
     if lines[0].rstrip() == "---":
         closing = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
