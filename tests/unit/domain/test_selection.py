@@ -24,6 +24,12 @@ def make(name: str, category: str = "patterns", description: str | None = None, 
     return Entry(category=category, name=name, description=text, **known)
 
 
+def vouched(entry: Entry) -> Entry:
+    """The same entry, from a source that the user has vouched for."""
+    entry.is_vouched = True
+    return entry
+
+
 def names(entries: Sequence[Entry]) -> list[str]:
     return [entry.name for entry in entries]
 
@@ -112,7 +118,7 @@ def test_by_priority_bounds_what_a_repository_claims_but_keeps_the_order_of_its_
 def test_by_priority_counts_what_a_vouched_repository_claims_and_puts_its_entry_before_an_equal_one() -> None:
     theirs = [make("many", observation_count=MOST_CLAIMED + 2), make("few", position=0)]
     mine = [make(str(count), origin="global", observation_count=count) for count in (1, MOST_CLAIMED + 1)]
-    assert names(by_priority([*mine, *theirs], vouched=True)) == ["many", str(MOST_CLAIMED + 1), "few", "1"]
+    assert names(by_priority([*mine, *map(vouched, theirs)])) == ["many", str(MOST_CLAIMED + 1), "few", "1"]
 
 
 @settings(deadline=None)
@@ -151,7 +157,7 @@ def test_deduplicate_keeps_the_version_observed_more_often_of_a_vouched_reposito
 ) -> None:
     theirs = make("theirs", description="Read first.", observation_count=claimed, confidence="low")
     mine = make("mine", description="read first.", origin="global", observation_count=2, confidence="high")
-    (one,) = deduplicate([theirs, mine], vouched=True)
+    (one,) = deduplicate([vouched(theirs), mine])
     expected = theirs if kept == "theirs" else mine
     assert (one, one.observation_count) == (expected, max(claimed, 2))
 
@@ -272,13 +278,14 @@ def test_select_puts_the_first_pick_of_each_category_before_the_second_picks() -
 @settings(deadline=None)
 @given(banks(), limits)
 def test_select_fills_by_category_exactly_where_the_repository_is_vouched_for(entries: list[Entry], limit: int) -> None:
-    ranked = {c: by_priority((e for e in entries if e.category == c), vouched=True) for c in KNOWLEDGE}
+    entries = list(map(vouched, entries))
+    ranked = {c: by_priority(e for e in entries if e.category == c) for c in KNOWLEDGE}
     most = len(entries) if limit < 0 else limit
     least = 3 if most >= 3 * sum(map(bool, ranked.values())) else 0
     places = {c: min(least, len(bucket)) for c, bucket in ranked.items()}
     for category, bucket in ranked.items():
         places[category] += min(max(0, most - sum(places.values())), len(bucket) - places[category])
-    chosen = select(entries, limit, vouched=True)
+    chosen = select(entries, limit)
     assert [e for c in KNOWLEDGE for e in chosen if e.category == c] == [
         e for c, bucket in ranked.items() for e in bucket[: places[c]]
     ]

@@ -24,30 +24,29 @@ _RECENCY_DAYS = 30.0
 STRENGTH_DAYS = 365.0
 
 
-def by_priority(entries: Iterable[Entry], *, vouched: bool = False) -> list[Entry]:
+def by_priority(entries: Iterable[Entry]) -> list[Entry]:
     """Sort entries by observations, then by confidence, then by recency, the highest first.
 
     A project's own files are appended to, so a later entry is a newer one; global entries carry a date. The two
-    cannot be compared with each other, so between equals the project's comes first if its user has `vouched` for its
-    repository, else the user's own. Without that, a project's claims beyond `MOST_CLAIMED` observations count only
-    among its own entries.
+    cannot be compared with each other, so between equals the project's comes first if its user has vouched for it,
+    else the user's own. Claims beyond `MOST_CLAIMED` observations that nobody has vouched for count only among their
+    own kind.
     """
-    return sorted(entries, key=lambda entry: _priority(entry, vouched), reverse=True)
+    return sorted(entries, key=_priority, reverse=True)
 
 
-def observed(entry: Entry, vouched: bool) -> tuple[int, int]:
+def observed(entry: Entry) -> tuple[int, int]:
     """Return an entry's number of observations, and claims beyond `MOST_CLAIMED` that nobody has vouched for."""
-    is_bounded = entry.origin == "local" and not vouched
-    count = min(entry.observation_count, MOST_CLAIMED) if is_bounded else entry.observation_count
+    count = entry.observation_count if entry.is_vouched else min(entry.observation_count, MOST_CLAIMED)
     return count, entry.observation_count - count
 
 
-def _priority(entry: Entry, vouched: bool) -> tuple[int, int, int, bool, str, int]:
+def _priority(entry: Entry) -> tuple[int, int, int, int, str, int]:
     local = entry.origin == "local"
     return (
-        *observed(entry, vouched),
+        *observed(entry),
         -CONFIDENCE.index(entry.confidence),
-        local == vouched,
+        entry.is_vouched + (entry.is_vouched and local),
         "" if local else entry.last_observed,
         entry.position,
     )

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 MINIMUM_PER_CATEGORY = 3
 
 
-def deduplicate(entries: Iterable[Entry], *, vouched: bool = False) -> list[Entry]:
+def deduplicate(entries: Iterable[Entry]) -> list[Entry]:
     """Return one entry for each content hash: of versions that are vouched for the one observed most, else the first.
 
-    The user's own are, the repository's if its user has `vouched` for it. A version that is not never replaces another;
-    only its observation count is taken, if that is the higher one. An entry without a description is malformed and
-    equals nothing. A global entry edited by hand still matches by its stored hash.
+    A version that nobody has vouched for never replaces one that somebody has; only its observation count is taken, if
+    that is the higher one. An entry without a description is malformed and equals nothing. A global entry edited by
+    hand still matches by its stored hash.
     """
     kept: list[Entry] = []
     index: dict[str, int] = {}
@@ -37,44 +37,44 @@ def deduplicate(entries: Iterable[Entry], *, vouched: bool = False) -> list[Entr
             at = len(kept)
             kept.append(entry)
         else:
-            kept[at] = _joined(kept[at], entry, vouched)
+            kept[at] = _joined(kept[at], entry)
         index.setdefault(entry.content_hash, at)
     return kept
 
 
-def _joined(first: Entry, second: Entry, vouched: bool) -> Entry:
-    best, other = (second, first) if _standing(second, vouched) > _standing(first, vouched) else (first, second)
+def _joined(first: Entry, second: Entry) -> Entry:
+    best, other = (second, first) if _standing(second) > _standing(first) else (first, second)
     if best.origin != other.origin:
-        best.observation_count = max(observed(best, vouched)[0], observed(other, vouched)[0])
+        best.observation_count = max(observed(best)[0], observed(other)[0])
     return best
 
 
-def _standing(entry: Entry, vouched: bool) -> tuple[bool, int]:
-    return vouched or not _is_local(entry), entry.observation_count
+def _standing(entry: Entry) -> tuple[bool, int]:
+    return entry.is_vouched, entry.observation_count
 
 
-def _is_local(entry: Entry) -> bool:
-    return entry.origin == "local"
+def _is_unvouched(entry: Entry) -> bool:
+    return not entry.is_vouched
 
 
-def select(entries: Iterable[Entry], limit: int, *, vouched: bool = False) -> list[Entry]:
+def select(entries: Iterable[Entry], limit: int) -> list[Entry]:
     """Select at most `limit` entries (-1 for all), the least dispensable first.
 
     Each non-empty category first gets its best three, if the limit has room for three of each. The remaining places go
     to the categories in their order. The first picks of each category precede the second ones, so cutting the result
-    from its end keeps the breadth for as long as possible. Unless the user has `vouched` for the repository, neither
-    the user's entries nor the repository's are crowded out.
+    from its end keeps the breadth for as long as possible. If some entries are not vouched for, neither they nor the
+    others are crowded out.
     """
     everything = list(entries)
     if limit < 0:
         limit = len(everything)
-    ranked = [by_priority((e for e in everything if e.category == c), vouched=vouched) for c in KNOWLEDGE]
-    ranked = ranked if vouched else [in_turns(bucket, _is_local, limit) for bucket in ranked]
+    ranked = [by_priority(e for e in everything if e.category == category) for category in KNOWLEDGE]
+    ranked = [in_turns(bucket, _is_unvouched, limit) for bucket in ranked]
     filled = [bucket for bucket in ranked if bucket]
     minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
     sure = [bucket[place] for place in range(minimum) for bucket in filled if place < len(bucket)]
     rest = [entry for bucket in filled for entry in bucket[minimum:]]
-    return [*sure, *(rest if vouched else in_turns(rest, _is_local, limit, after=sure))][:limit]
+    return [*sure, *in_turns(rest, _is_unvouched, limit, after=sure)][:limit]
 
 
 def select_ranked(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
