@@ -2225,6 +2225,14 @@ def test_origin_of_an_entry_follows_its_sources(store: Store) -> None:
     assert found["a"] != found["b"]
 
 
+def test_counts_of_banks_are_told_apart_by_project(store: Store) -> None:
+    store.put(bank(project=SHOP), [entry("a", observation_count=5), entry("b")])
+    store.put(bank("/shared.md"), [entry("a", observation_count=2)])
+    assert store.bank_counts(["a", "b", "c"], ["", SHOP]) == {"a": {SHOP: 5, "": 2}, "b": {SHOP: 1}}
+    assert store.bank_counts(["a"], [""]) == {"a": {"": 2}}
+    assert store.bank_counts([], [""]) == {}
+
+
 def test_only_unwanted_entries_that_no_source_holds_are_removed(store: Store) -> None:
     store.put(bank(), [entry("a"), entry("b"), entry("c")])
     store.put(bank(), [entry("a")])

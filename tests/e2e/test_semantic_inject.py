@@ -356,6 +356,30 @@ def test_an_entry_that_was_remembered_is_given_with_its_count(semantic_world: Wo
     ) in given
 
 
+@pytest.mark.parametrize("semantic", ["true", "false"])
+@pytest.mark.parametrize(
+    ("own", "shared", "shown"),
+    [(4, 3, "own"), (3, 4, "shared"), (40, 30, "own"), (30, 40, "shared"), (25, 2, "own")],
+)
+def test_version_observed_more_often_is_given_in_both_modes_if_the_repository_is_vouched_for(
+    semantic_world: World, semantic: str, own: int, shared: int, shown: str
+) -> None:
+    text = "Read the file before you write."
+    banks = {
+        "own": f"### Pattern: Ours\n{text}\n- Observation count: {own}\n- Confidence: low\n",
+        "shared": f"### Pattern: Everybody\n{text.upper()}\n- Observation count: {shared}\n- Confidence: high\n",
+    }
+    semantic_world.write_bank("patterns", banks["own"])
+    semantic_world.write_bank("patterns", banks["shared"], shared=True)
+    variables = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": semantic, **BY_WORDS}
+    given = inject(semantic_world, "--project-root", str(semantic_world.project), **variables)
+    heading, rest = banks[shown].split("\n", 1)
+    assert f"{heading}{' [repository]' * (shown == 'own')}\n{rest}" in given
+    assert len(names(given)) == 1
+    unvouched = inject(semantic_world, **variables)
+    assert names(unvouched) == ["Everybody"], "what nobody has vouched for replaces nothing"
+
+
 @pytest.mark.parametrize("topic", [True, False])
 def test_line_says_disabled_where_both_ways_of_searching_are_off(semantic_world: World, topic: bool) -> None:
     write_topics(semantic_world)

@@ -19,6 +19,7 @@ from recollect.domain.text import cut, utc_text
 from recollect.embedding.identity import lacks_package
 from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
+from recollect.engine.own_versions import own_versions
 from recollect.engine.withhold import harmless_block
 from recollect.errors import EmbeddingError, StillReading, StoreError, WriteRefused
 from recollect.files.bank.bank import set_headings
@@ -270,7 +271,7 @@ def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:
         if entry.category in KNOWLEDGE or _is_current(entry, settings)
     ]
     most = MOST_PINNED if asked.limit < 0 else min(asked.limit, MOST_PINNED)
-    pinned = _as_entries(engine, [_short(entry) for entry in found[:most]], {})
+    pinned = own_versions(engine, _as_entries(engine, [_short(entry) for entry in found[:most]], {}))
     for entry in pinned:
         entry.is_pinned = True
     return pinned
@@ -429,7 +430,7 @@ def _entries(engine: Engine, ids: Sequence[str], scope: Scope) -> list[Entry]:
     """Return stored entries for display, each with a line about the one that it supersedes."""
     entries = engine.store.entries(ids)
     was = former_lines(engine.workspace.global_store, entries, former(engine.store, ids, scope))
-    return _as_entries(engine, entries, was)
+    return own_versions(engine, _as_entries(engine, entries, was))
 
 
 def _as_entries(engine: Engine, entries: Sequence[StoredEntry], was: Mapping[str, str]) -> list[Entry]:

@@ -152,6 +152,10 @@ class Store(Protocol):
         """Return the origin of each of these entries, as defined in `domain.ranking.trust`."""
         ...
 
+    def bank_counts(self, ids: Iterable[str], projects: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Return how often the banks of these projects say that each entry was observed; "" is the global bank."""
+        ...
+
     def retirements(self, id: str) -> list[Retirement]:
         """Return the retirements of an entry in the journal, at most one for each project."""
         ...

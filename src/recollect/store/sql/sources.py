@@ -138,6 +138,20 @@ class SqlSources:
             written[id] = source
         return {id: origin_of(places, written.get(id, "")) for id, places in held.items()}
 
+    def bank_counts(self, ids: Sequence[str], projects: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Return the observation counts of entries in the banks of projects, by id and project."""
+        rows = self._database.select(
+            "SELECT e.id, s.project, max(o.observation_count) FROM entries e JOIN origins o ON o.entry = e.number"
+            f" JOIN sources s ON s.number = o.source WHERE e.id IN ({{}}) AND s.project IN ({marks(projects)})"
+            f" AND s.kind = 'bank' AND NOT {_SHARED} GROUP BY e.id, s.project",
+            ids,
+            projects,
+        )
+        counts: dict[str, dict[str, int]] = {}
+        for id, project, count in rows:
+            counts.setdefault(id, {})[project] = count
+        return counts
+
     def retirements_of(self, id: str) -> list[Retirement]:
         """Return the retirements of an entry, at most one for each project."""
         rows = self._run("SELECT id, project, at, reason FROM retirements WHERE id = ? ORDER BY project", (id,))

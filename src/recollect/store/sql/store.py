@@ -152,6 +152,9 @@ class SqlStore:
     def has_receipts(self, project: str) -> bool:
         return bool(self._run("SELECT 1 FROM receipts WHERE project = ? LIMIT 1", (project,)))
 
+    def bank_counts(self, ids: Iterable[str], projects: Sequence[str]) -> dict[str, dict[str, int]]:
+        return self._sources.bank_counts(list(ids), projects)
+
     def origins(self, ids: Iterable[str]) -> dict[str, str]:
         wanted = list(ids)
         return dict(self._once(("origins", frozenset(wanted)), lambda: self._sources.origins(wanted)))
