@@ -211,9 +211,9 @@ def test_health_names_files_put_aside_and_strangers_in_the_root(world: World) ->
     (root / ".gitignore").write_text("", encoding="utf-8")
     world.run("index", "--rebuild")
     told = json.loads(world.run("index", "--health", "--json").stdout)
-    aside, *others = told["issues"]
-    assert (aside["kind"], aside["places"], others) == ("quarantined", [f"{FOLDER}/two.json.invalid.1790000000"], [])
-    (strangers,) = told["notes"]
+    assert (told["overall"], told["issues"]) == ("GOOD", [])
+    aside, strangers = told["notes"]
+    assert (aside["kind"], aside["places"]) == ("quarantined", [f"{FOLDER}/two.json.invalid.1790000000"])
     top = FOLDER.rpartition("/")[0]
     assert (strangers["kind"], strangers["places"]) == ("stranger", [f"{top}/drafts", f"{top}/notes.txt"])
     shown = world.run("index", "--health").stdout

@@ -38,7 +38,7 @@ _LONGEST_PLACE = 300
 _REBUILD = "`recollect index --rebuild`"
 _COLLECT = "`recollect index --gc`"
 _MOST_OTHERS = 1_000
-_NOTED = ("stranger", "dangling")  # nothing is wrong with these
+_NOTED = ("quarantined", "stranger", "dangling")  # nothing is wrong with the memories
 _OVERDUE = {ARCHIVE: "past_grace", DELETE: "past_grace", RETIRE: "past_retention", SKIP: "undated"}
 
 # The text of an issue with one place, its text with several, and its fix.
