@@ -17,6 +17,7 @@ from recollect.files.journal.log import append_lines
 from recollect.files.team.state import TeamState
 from recollect.learn.remember import capture_of
 from recollect.memories.lookup import find_named
+from recollect.store.open import open_team
 from recollect.store.values import Scope
 from recollect.sync.entry_input import parse_entry_input
 from recollect.sync.sync import sync
@@ -53,7 +54,15 @@ class Laptop:
     def now(self) -> float:
         return time.time() + self.ahead
 
-    def join(self, *, personal: bool = False) -> Exchanged:
+    def accept(self) -> None:
+        """Accept all scopes to which the user was invited."""
+        with open_team(self.url) as log:
+            for invitation in log.invitations():
+                log.answer(invitation.scope, accept=True)
+
+    def join(self, *, personal: bool = False, accept: bool = True) -> Exchanged:
+        if accept:
+            self.accept()
         return join(self.workspace, self.url, personal=personal, progress=lambda *_: None)[1]
 
     def sync(self, **options: Any) -> Exchanged:

@@ -126,6 +126,21 @@ class Team:
 
         return open_team(self.url(login))
 
+    def token(self, maker: str, login: str, scope: str, role: str, *, seconds: float = 3600, about: str = "") -> str:
+        """The text of a token of a login: its own, or by the invitation of somebody else, which it redeems."""
+        with self.log(maker) as log:
+            _, text = log.create_token(login, scope, role, seconds, about)
+        if maker == login:
+            return text
+        with self.log(login) as log:
+            return log.redeem_token(text)[1]
+
+    def let_in(self, admin: TeamLog, scope: str, login: str, role: str) -> None:
+        """Let an admin invite a login to a scope, and accept it for that login."""
+        admin.add_member(scope, login, role)
+        with self.log(login) as log:
+            log.answer(scope, accept=True)
+
 
 def _schema(folder: Path) -> str:
     return "t" + hashlib.sha256(str(folder).encode()).hexdigest()[:20]

@@ -59,7 +59,11 @@ def ann(tmp_path: Path, team: Team) -> World:
 @pytest.fixture
 def bob(tmp_path: Path, team: Team, ann: World) -> World:  # noqa: ARG001 (she makes the team)
     world = person(tmp_path, "bob")
-    run(world, "team", "join", team.url("bob"))
+    told = run(world, "team", "join", team.url("bob"))
+    assert "ann invites you to team:backend as a writer; `recollect team accept team:backend` takes its" in told
+    assert "You have accepted no scope yet; `recollect team accept SCOPE` takes one in." in told
+    assert "ann invites you to team:backend" in run(world, "team", "status")
+    assert run(world, "team", "accept", BACKEND).startswith("Accepted team:backend.")
     return world
 
 
@@ -107,9 +111,51 @@ def test_what_is_said_to_a_scope_reaches_all(ann: World, bob: World) -> None:
     run(ann, "team", "sync")
     run(bob, "team", "sync")
     assert document(bob, "search", "gateway")["hits"] == []
-    assert "To be confirmed" in run(bob, "confirm", "jitter", "--to", BACKEND)
+    told = run(bob, "confirm", "jitter", "--to", BACKEND, code=1)
+    assert "'Jitter' was retired in team:backend (fixed), and only ann or a curator brings it back there" in told
+    assert "To be confirmed" in run(ann, "confirm", "jitter", "--to", BACKEND)
+    run(ann, "team", "sync")
     run(bob, "team", "sync")
     assert len(document(bob, "search", "gateway")["hits"]) == 1
+
+
+def test_retire_of_a_colleagues_lesson_says_that_it_is_for_oneself_alone(ann: World, bob: World) -> None:
+    run(ann, "add", "anti-pattern", JITTER)
+    run(ann, "promote", "--to", BACKEND, SLUG)
+    run(ann, "team", "sync")
+    run(bob, "team", "sync")
+    id = content_hash(JITTER)
+    assert run(bob, "retire", SLUG) == (
+        f"Retired for you alone: {JITTER[:-1]}. ann in team:backend keeps it; `recollect retire --to team:backend {id}`"
+        f" retires it for all, if you have shared it or are a curator there. `recollect restore {id}` brings it back.\n"
+    )
+    assert document(bob, "search", "gateway")["hits"] == []
+    assert len(document(ann, "search", "gateway")["hits"]) == 1
+
+
+def test_invitation_is_said_once_at_a_start_and_until_it_is_answered_in_status(
+    tmp_path: Path, team: Team, ann: World
+) -> None:
+    run(ann, "add", "anti-pattern", JITTER)
+    run(ann, "promote", "--to", BACKEND, SLUG)
+    run(ann, "team", "sync")
+    bob = person(tmp_path, "bob")
+    run(bob, "team", "join", team.url("bob"))
+    event = {"cwd": str(bob.project), "session_id": "one", "source": "startup"}
+    said = bob.run_hook("session-start", event, RECOLLECT_MEMORY_EMBEDDING_ENABLED="false").stdout
+    told = "ann invites you to team:backend; nothing of it is given before you say `recollect team accept team:backend`"
+    assert told in json.loads(said)["systemMessage"]
+    assert "Retries" not in said
+    again = bob.run_hook("session-start", {**event, "session_id": "two"}, RECOLLECT_MEMORY_EMBEDDING_ENABLED="false")
+    assert "invites" not in again.stdout
+    assert list(document(bob, "team", "status")["invited"]) == [BACKEND]
+
+    assert run(bob, "team", "decline", BACKEND).startswith("Declined team:backend.")
+    assert document(bob, "team", "status")["invited"] == {}
+    assert "has not accepted yet" in run(ann, "team", "member", BACKEND)
+    assert run(bob, "team", "accept", BACKEND).startswith("Accepted team:backend.")
+    assert len(document(bob, "search", "gateway")["hits"]) == 1
+    assert "was not invited to team:other" in run(bob, "team", "accept", "team:other", code=1)
 
 
 def test_errors_say_what_to_do_next(tmp_path: Path, ann: World, bob: World) -> None:
@@ -148,7 +194,7 @@ def test_a_server_that_is_gone_is_told_and_nothing_else_fails(ann: World, team: 
     assert "check that the server runs" in run(ann, "team", "sync", code=1)
     fix = document(ann, "team", "sync", code=1)["fix"]
     assert fix.startswith("check that the server runs")
-    assert fix.endswith("PGPASSWORD or ~/.pgpass)")
+    assert fix.endswith("its name and port in the address")
     left = document(ann, "team", "leave", code=1)
     assert "the server does not answer now" in left["error"]
     assert "team sync" not in left["fix"]

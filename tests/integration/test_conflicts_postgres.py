@@ -6,7 +6,6 @@ import threading
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 from tests import postgres
@@ -17,6 +16,7 @@ from tests.integration.test_postgres_upgrade import ALL, FIRST, check_all_is_the
 from tests.integration.test_team_log import BACKEND, line
 from tests.meeting import Opponent, meet
 
+from recollect.domain.hashing import content_hash
 from recollect.domain.shared.acting import Acting
 from recollect.errors import StoreConflict, StoreError
 from recollect.store.base import Store
@@ -66,7 +66,7 @@ def alone(*tables: str) -> str:
 
 def write_lock(schema: str, scope: str = "personal:dev") -> str:
     """The statement for the lock that the writers of a scope take."""
-    return f"SELECT pg_advisory_xact_lock({crc32(f'{schema} {scope}'.encode()) - 2**31}, 1)"
+    return f"SELECT 1 FROM {schema}.turns WHERE scope = '{scope}' FOR UPDATE"
 
 
 def database_of(store: Store) -> PostgresConnection:
@@ -112,7 +112,8 @@ def test_upgrade_waits_for_a_writer_before_it_takes_any_table(place: str, admin:
     runs: list[str] = []
     with open_store(place) as store, Opponent(admin) as watch:
         postgres.server().run(f"DELETE FROM {schema}._migrations WHERE version = {len(ALL)}")
-        postgres.server().run(f"DROP INDEX {schema}.vectors_by_scope")
+        postgres.server().run(f"DROP FUNCTION {schema}.text_id CASCADE")
+        postgres.server().run(f"ALTER TABLE {schema}.entries DROP CONSTRAINT ids_are_hashes")
 
         def work() -> None:
             runs.append("begun")
@@ -127,7 +128,7 @@ def test_upgrade_waits_for_a_writer_before_it_takes_any_table(place: str, admin:
         upgrading = Beside(lambda: open_store(place).close())
         watch.wait_for_somebody(writer)
         waits = f"SELECT locktype FROM pg_locks WHERE NOT granted AND {writer} = ANY (pg_blocking_pids(pid))"
-        assert postgres.server().run(waits) == [("advisory",)]
+        assert postgres.server().run(waits) == [("relation",)]
         goes_on.set()
         writing.result()
         upgrading.result()
@@ -184,10 +185,12 @@ def test_clients_of_two_scopes_that_make_the_same_index_at_once_both_keep_their_
         for scope in (BACKEND, WEB):
             log.create_scope(scope)
     both, runs = threading.Barrier(2), list[str]()
+    text = "What was learned."
+    id = content_hash(text)
 
     def fill(scope: str) -> int:
         with open_store(team.url("ann"), acting=Acting("", scope)) as store:
-            store.put(bank(), [entry("a")])
+            store.put(bank(), [entry(id, text)])
             store.use_model(model(4))
 
             def work() -> None:
@@ -195,7 +198,7 @@ def test_clients_of_two_scopes_that_make_the_same_index_at_once_both_keep_their_
                 store.drop_vectors()  # from now on it uses the table, and keeps others from making an index
                 if runs.count(scope) == 1:
                     both.wait(PATIENCE)
-                store.put_vectors([("a", unit([1.0, 0.0, 0.0, 0.0]))])
+                store.put_vectors([(id, unit([1.0, 0.0, 0.0, 0.0]))])
 
             store.write(work)
             return store.coverage_of(EVERYWHERE).pending
@@ -230,7 +233,7 @@ def test_lines_whose_sender_waits_in_a_circle_arrive_once(tmp_path: Path) -> Non
             lambda: log.append(BACKEND, [line(), line("observed")]),
             first=share("lines"),
             then=share("audit"),
-            wanted=f"SELECT pg_advisory_xact_lock(hashtextextended('{team.schema} lines {BACKEND}', 0))",
+            wanted=f"SELECT 1 FROM scopes WHERE name = '{BACKEND}' FOR NO KEY UPDATE",
         )
         assert refused == []
         assert [each.seq for each in log.read(BACKEND, 0, 10)] == [1, 2]

@@ -69,11 +69,10 @@ def test_new_database_is_made_ready_and_serves_a_user(world: World, own_server: 
         ("init", there(own_server, OWNER)),
         ("init", there(own_server, OWNER)),
         ("scope", "team:backend", "--create"),
-        ("member", "team:backend", "ann", "--role", "writer"),
     ):
         done = world.run("team", *arguments, **owner)
         assert done.returncode == 0, done.stderr
-    create = ("token", "create", "ann", "--scope", "team:backend", "--role", "writer")
+    create = ("token", "create", "memory_owner", "--scope", "team:backend", "--role", "writer")
     token = world.run("team", *create, **owner).stdout.strip()
     assert f"RECOLLECT_MEMORY_STORE: {GATEWAY}" in settings_of("server")
     gateway = {"RECOLLECT_MEMORY_STORE": there(own_server, GATEWAY), "RECOLLECT_MEMORY_SCOPE": "personal"}

@@ -24,8 +24,8 @@ def team(tmp_path: Path) -> Team:
     team = postgres.server().team(tmp_path, "organisation:acme")
     with team.log("ann") as ann:
         ann.create_scope(BACKEND)
-        ann.add_member(BACKEND, "bob", "writer")
-        ann.add_member(BACKEND, "dan", "reader")
+        team.let_in(ann, BACKEND, "bob", "writer")
+        team.let_in(ann, BACKEND, "dan", "reader")
     return team
 
 

@@ -24,6 +24,9 @@ from recollect.store.values import JOURNAL, Evidence, Source
 
 BACKEND, WEB = "team:backend", "team:web"
 
+A, B, C = "a" * 16, "b" * 16, "c" * 16
+BACK, OWN_ANN, OWN_BOB, OF_WEB = "1" * 16, "2" * 16, "3" * 16, "4" * 16
+
 
 class Office:
     """A team's server on which anybody opens stores."""
@@ -45,9 +48,9 @@ def office(tmp_path: Path) -> Iterator[Office]:
         with team.log("ann") as ann:
             for scope in (BACKEND, WEB):
                 ann.create_scope(scope)
-            ann.add_member(BACKEND, "bob", "writer")
-            ann.add_member(WEB, "bob", "reader")
-            ann.add_member(BACKEND, "dan", "reader")
+            team.let_in(ann, BACKEND, "bob", "writer")
+            team.let_in(ann, WEB, "bob", "reader")
+            team.let_in(ann, BACKEND, "dan", "reader")
         yield Office(team, stack)
 
 
@@ -57,67 +60,67 @@ def found(store: Store, *terms: str) -> list[str]:
 
 def test_everybody_finds_what_is_his_and_what_his_scopes_hold(office: Office) -> None:
     ann, bob, dan = office.store("ann"), office.store("bob"), office.store("dan")
-    ann.put(bank(), [entry("own-ann", "A pelican.")])
-    bob.put(bank(), [entry("own-bob", "A pelican.")])
-    office.store("ann", BACKEND).put(bank("scope:backend"), [entry("back", "A pelican.")])
-    office.store("ann", WEB).put(bank("scope:web"), [entry("web", "A pelican.")])
-    assert found(ann, "pelicans") == ["back", "own-ann", "web"]
-    assert found(bob, "pelicans") == ["back", "own-bob", "web"]
-    assert found(dan, "pelicans") == ["back"]
-    assert found(office.store("bob", read=(BACKEND,)), "pelicans") == ["back", "own-bob"]
-    assert found(office.store("bob", BACKEND, (BACKEND,)), "pelicans") == ["back"]
+    ann.put(bank(), [entry(OWN_ANN, "A pelican.")])
+    bob.put(bank(), [entry(OWN_BOB, "A pelican.")])
+    office.store("ann", BACKEND).put(bank("scope:backend"), [entry(BACK, "A pelican.")])
+    office.store("ann", WEB).put(bank("scope:web"), [entry(OF_WEB, "A pelican.")])
+    assert found(ann, "pelicans") == [BACK, OWN_ANN, OF_WEB]
+    assert found(bob, "pelicans") == [BACK, OWN_BOB, OF_WEB]
+    assert found(dan, "pelicans") == [BACK]
+    assert found(office.store("bob", read=(BACKEND,)), "pelicans") == [BACK, OWN_BOB]
+    assert found(office.store("bob", BACKEND, (BACKEND,)), "pelicans") == [BACK]
     assert found(office.store("eve"), "pelicans") == []
     assert [ann.count(EVERYWHERE), bob.count(EVERYWHERE), dan.count(EVERYWHERE)] == [3, 3, 1]
     assert ann.document_frequencies(["pelican"]) == ({"pelican": 3}, 3)
-    assert sorted(title.id for title in dan.titles(EVERYWHERE, 9)) == ["back"]
-    assert [each.id for each in dan.entries(["back", "web", "own-ann"])] == ["back"]
-    assert dan.ids_beginning("", EVERYWHERE, 9) == ["back"]
-    assert dan.term_places(["pelican"], ["back", "web"]) == {"back": {"pelican": {"description"}}}
-    assert [source.path for source in dan.sources_of("back")] == ["scope:backend"]
-    assert dan.sources_of("web") == []
+    assert sorted(title.id for title in dan.titles(EVERYWHERE, 9)) == [BACK]
+    assert [each.id for each in dan.entries([BACK, OF_WEB, OWN_ANN])] == [BACK]
+    assert dan.ids_beginning("", EVERYWHERE, 9) == [BACK]
+    assert dan.term_places(["pelican"], [BACK, OF_WEB]) == {BACK: {"pelican": {"description"}}}
+    assert [source.path for source in dan.sources_of(BACK)] == ["scope:backend"]
+    assert dan.sources_of(OF_WEB) == []
 
 
 def test_of_one_entry_in_several_scopes_the_nearest_counts(office: Office) -> None:
     for scope, words in ((BACKEND, "Of the backend."), (WEB, "Of the web."), ("", "My own.")):
         store = office.store("ann", scope)
         store.use_model(model(4))
-        store.put(bank(), [entry("a", f"A pelican. {words}")])
-        store.put_vectors([("a", EAST if scope else NORTH)])
+        store.put(bank(), [entry(A, f"A pelican. {words}")])
+        store.put_vectors([(A, EAST if scope else NORTH)])
     ann, bob = office.store("ann"), office.store("bob")
     bob.use_model(model(4))
-    assert [each.description for each in ann.entries(["a"])] == ["A pelican. My own."]
-    assert [each.description for each in bob.entries(["a"])] == ["A pelican. Of the backend."]
-    assert [each.description for each in office.store("ann", WEB).entries(["a"])] == ["A pelican. Of the web."]
+    assert [each.description for each in ann.entries([A])] == ["A pelican. My own."]
+    assert [each.description for each in bob.entries([A])] == ["A pelican. Of the backend."]
+    assert [each.description for each in office.store("ann", WEB).entries([A])] == ["A pelican. Of the web."]
     for store in (ann, bob):
         assert store.count(EVERYWHERE) == 1
-        assert found(store, "pelican") == ["a"]
-        assert [title.id for title in store.titles(EVERYWHERE, 5)] == ["a"]
-        assert [each.id for each in store.standings(EVERYWHERE)] == ["a"]
+        assert found(store, "pelican") == [A]
+        assert [title.id for title in store.titles(EVERYWHERE, 5)] == [A]
+        assert [each.id for each in store.standings(EVERYWHERE)] == [A]
         assert store.page(EVERYWHERE, 5)[1] == 1
         assert store.page(EVERYWHERE, 5, terms=["pelican"])[1] == 1
     assert [round(match.score, 2) for match in ann.vector_matches(NORTH, EVERYWHERE, 5)] == [1.0]
     assert [round(match.score, 2) for match in bob.vector_matches(NORTH, EVERYWHERE, 5)] == [0.0]
-    assert [round(score, 2) for score in ann.similarities(NORTH, ["a"]).values()] == [1.0]
+    assert [round(score, 2) for score in ann.similarities(NORTH, [A]).values()] == [1.0]
     assert ann.background(NORTH, EVERYWHERE).count == 1
     found_words = found(office.store("ann", read=(WEB,)), "web")
     assert found_words == [], "the words of an entry that a nearer one hides find nothing"
 
 
 def test_what_one_has_retired_stays_retired_whatever_a_scope_says(office: Office) -> None:
-    office.store("ann", BACKEND).put(bank(), [entry("a"), entry("b")])
+    office.store("ann", BACKEND).put(bank(), [entry(A), entry(B)])
     bob = office.store("bob")
-    said = [Retirement("a", "", at="2026-01-02T00:00:00Z", reason="wrong")]
-    bob.put(Source("/journal.jsonl", JOURNAL), [entry("a")], retirements=said)
-    assert bob.ids_beginning("", EVERYWHERE, 9) == ["b"]
-    assert office.store("dan").ids_beginning("", EVERYWHERE, 9) == ["a", "b"]
+    said = [Retirement(A, "", at="2026-01-02T00:00:00Z", reason="wrong")]
+    bob.put(Source("/journal.jsonl", JOURNAL), [entry(A)], retirements=said)
+    assert bob.ids_beginning("", EVERYWHERE, 9) == [B]
+    assert office.store("dan").ids_beginning("", EVERYWHERE, 9) == [A, B]
 
 
 def test_a_transaction_sees_the_scope_that_is_written_to_alone(office: Office) -> None:
-    office.store("ann", BACKEND).put(bank(), [entry("a", "A pelican.")])
+    office.store("ann", BACKEND).put(bank(), [entry(A, "A pelican.")])
     bob = office.store("bob")
     with writing(bob):
         assert (bob.count(EVERYWHERE), found(bob, "pelican"), bob.document_frequencies(["pelican"])[1]) == (0, [], 0)
-    assert (bob.count(EVERYWHERE), found(bob, "pelican"), bob.document_frequencies(["pelican"])[1]) == (1, ["a"], 1)
+    assert (bob.count(EVERYWHERE), found(bob, "pelican"), bob.document_frequencies(["pelican"])[1]) == (1, [A], 1)
     assert (bob.sources(), bob.projects("bank"), bob.unlabelled(), bob.pending_ids(EVERYWHERE)) == ({}, [], [], [])
     assert (bob.coverage().entries, bob.coverage_of(EVERYWHERE).entries, bob.pending(5, EVERYWHERE)) == (0, 0, [])
 
@@ -126,7 +129,7 @@ def test_readers_cannot_write_and_are_told_whom_to_ask(office: Office) -> None:
     dan = office.store("dan", BACKEND)
     assert dan.read_only
     for attempt in (
-        lambda: dan.put(bank(), [entry("a")]),
+        lambda: dan.put(bank(), [entry(A)]),
         lambda: dan.set_meta("key", "x"),
         lambda: dan.use_model(model(4)),
         lambda: dan.forget_sources(["x"]),
@@ -134,50 +137,50 @@ def test_readers_cannot_write_and_are_told_whom_to_ask(office: Office) -> None:
         with pytest.raises(StoreError, match="dan has no role of writer in team:backend; ask an admin of team:backend"):
             attempt()
     with pytest.raises(StoreError, match="bob has no role of writer in team:web"):
-        office.store("bob", WEB).put(bank(), [entry("a")])
+        office.store("bob", WEB).put(bank(), [entry(A)])
     assert not office.store("bob", BACKEND).read_only
 
 
 def test_lost_membership_is_effective_at_once_also_for_open_stores(office: Office) -> None:
-    office.store("ann", BACKEND).put(bank(), [entry("a", "A pelican.")])
+    office.store("ann", BACKEND).put(bank(), [entry(A, "A pelican.")])
     dan, bob = office.store("dan"), office.store("bob", BACKEND)
-    assert found(dan, "pelican") == ["a"]
+    assert found(dan, "pelican") == [A]
     assert dan.version() == dan.version()
     before = dan.version()
     with office.team.log("ann") as ann:
         ann.remove_member(BACKEND, "dan")
-        ann.add_member(BACKEND, "bob", "reader")
+        office.team.let_in(ann, BACKEND, "bob", "reader")
     assert dan.version() != before
-    assert (found(dan, "pelican"), dan.entries(["a"]), dan.count(EVERYWHERE)) == ([], [], 0)
+    assert (found(dan, "pelican"), dan.entries([A]), dan.count(EVERYWHERE)) == ([], [], 0)
     with pytest.raises(StoreError, match="bob has no role of writer"):
-        bob.put(bank(), [entry("b")])
+        bob.put(bank(), [entry(B)])
 
 
 def test_use_is_everybodys_own_wherever_he_works(office: Office) -> None:
     ann, bob = office.store("ann", BACKEND), office.store("bob", BACKEND)
     ann.use_model(model(4))
-    ann.put(bank(), [entry("a")])
-    ann.recalled(receipt("a", query="a secret of ann"))
+    ann.put(bank(), [entry(A)])
+    ann.recalled(receipt(A, query="a secret of ann"))
     ann.keep_query_vector("a secret of ann", NORTH)
-    ann.note_evidence([Evidence(at="2026-02-01T00:00:00Z", kind=OPENED, id="a", project=SHOP, session="s")])
+    ann.note_evidence([Evidence(at="2026-02-01T00:00:00Z", kind=OPENED, id=A, project=SHOP, session="s")])
     for store in (bob, office.store("dan"), office.store("dan", BACKEND)):
         assert (store.receipts(5), store.usages(), store.evidence(), store.feedback()) == ([], [], [], {})
         assert (store.has_receipts(SHOP), store.query_vector("a secret of ann")) == (False, None)
-        assert store.entries(["a"])[0].recall_count == 0
+        assert store.entries([A])[0].recall_count == 0
     assert office.store("ann").receipts(5)[0].query == "a secret of ann"
-    assert ann.entries(["a"])[0].recall_count == 1
+    assert ann.entries([A])[0].recall_count == 1
 
 
 def test_change_of_any_scope_is_a_new_version_for_its_readers(office: Office) -> None:
     backend, web, dan = office.store("ann", BACKEND), office.store("ann", WEB), office.store("dan")
     before = dan.version()
-    web.put(bank(), [entry("a", "A pelican.")])
+    web.put(bank(), [entry(A, "A pelican.")])
     assert dan.version() == before
-    backend.put(bank(), [entry("a", "A pelican.")])
+    backend.put(bank(), [entry(A, "A pelican.")])
     assert dan.version() != before
-    assert found(dan, "pelican") == ["a"]
-    backend.put(bank(), [entry("b", "A pelican.")])
-    assert found(dan, "pelican") == ["b"]
+    assert found(dan, "pelican") == [A]
+    backend.put(bank(), [entry(B, "A pelican.")])
+    assert found(dan, "pelican") == [B]
 
 
 def test_writers_of_different_scopes_do_not_wait_for_each_other(office: Office) -> None:
@@ -185,25 +188,25 @@ def test_writers_of_different_scopes_do_not_wait_for_each_other(office: Office) 
     backend.use_model(model(4))
     web.use_model(model(4))
     with writing(backend):
-        backend.put(bank(), [entry("a", "A pelican.")])
-        backend.put_vectors([("a", NORTH)])
-        other = threading.Thread(target=lambda: web.put(bank(), [entry("b", "A pelican.")]))
+        backend.put(bank(), [entry(A, "A pelican.")])
+        backend.put_vectors([(A, NORTH)])
+        other = threading.Thread(target=lambda: web.put(bank(), [entry(B, "A pelican.")]))
         other.start()
         other.join(PATIENCE)
         assert not other.is_alive()
-    assert found(office.store("ann"), "pelican") == ["a", "b"]
+    assert found(office.store("ann"), "pelican") == [A, B]
     blocked = office.store("bob", BACKEND)
     blocked.wait(0.05)
     with writing(backend), pytest.raises(StoreError, match="another process has been writing"):
-        blocked.put(bank("/b.md"), [entry("c")])
+        blocked.put(bank("/b.md"), [entry(C)])
 
 
 # Who acts for others
 
 
 def test_server_acts_for_each_user_in_turn_on_one_store(office: Office) -> None:
-    office.store("ann").put(bank(), [entry("own-ann", "A pelican.")])
-    office.store("ann", BACKEND).put(bank(), [entry("back", "A pelican.")])
+    office.store("ann").put(bank(), [entry(OWN_ANN, "A pelican.")])
+    office.store("ann", BACKEND).put(bank(), [entry(BACK, "A pelican.")])
     office.team.url("gateway", group=office.team.groups.server)
     gateway = office.store("gateway")
     seen: dict[str, list[str]] = {}
@@ -212,9 +215,9 @@ def test_server_acts_for_each_user_in_turn_on_one_store(office: Office) -> None:
         assert gateway.team is not None
         assert gateway.team.user() == user
         seen[user] = found(gateway, "pelican")
-    assert seen == {"ann": ["back", "own-ann"], "bob": ["back"], "eve": []}
+    assert seen == {"ann": [BACK, OWN_ANN], "bob": [BACK], "eve": []}
     gateway.act_as(Acting("ann", BACKEND, (BACKEND,), "reader"))
-    assert found(gateway, "pelican") == ["back"]
+    assert found(gateway, "pelican") == [BACK]
     with pytest.raises(StoreError, match="ann has no role of admin in team:backend"):
         gateway.team.add_member(BACKEND, "eve", "reader")  # type: ignore[union-attr]
     gateway.act_as(None)
@@ -236,39 +239,39 @@ def test_role_and_scopes_of_an_acting_server_only_narrow(office: Office) -> None
     gateway = office.store("gateway", BACKEND, (BACKEND, WEB), user="dan", role="admin")
     assert gateway.team is not None
     assert [(scope.name, scope.role) for scope in gateway.team.scopes()] == [(BACKEND, "reader")]
-    gateway.put(bank("scope:team:backend"), [entry("a", "A pelican.")])  # derived from lines, by who serves readers
-    assert found(office.store("dan"), "pelican") == ["a"]
+    gateway.put(bank("scope:team:backend"), [entry(A, "A pelican.")])  # derived from lines, by who serves readers
+    assert found(office.store("dan"), "pelican") == [A]
     with pytest.raises(StoreError, match="dan has no role of writer in team:web"):
-        office.store("gateway", WEB, (WEB,), user="dan").put(bank(), [entry("b")])
+        office.store("gateway", WEB, (WEB,), user="dan").put(bank(), [entry(B)])
 
 
 def test_store_that_is_set_aside_is_that_of_one_scope(office: Office) -> None:
     from recollect.store.repair import read_sources, set_aside
 
     ann = office.store("ann")
-    ann.put(bank(), [entry("a")])
-    ann.recalled(receipt("a"))
-    office.store("bob").put(bank(), [entry("b")])
-    office.store("ann", BACKEND).put(bank(), [entry("c")])
+    ann.put(bank(), [entry(A)])
+    ann.recalled(receipt(A))
+    office.store("bob").put(bank(), [entry(B)])
+    office.store("ann", BACKEND).put(bank(), [entry(C)])
     aside = set_aside(office.team.url("ann"))
     assert [source.path for source in read_sources(aside)] == ["/bank.md"]
     again = office.store("ann")
-    assert (again.ids_beginning("", EVERYWHERE, 9), again.usages(), again.check()) == (["c"], [], [])
+    assert (again.ids_beginning("", EVERYWHERE, 9), again.usages(), again.check()) == ([C], [], [])
     assert again.rescue(aside) == 3
-    assert office.store("bob").ids_beginning("", EVERYWHERE, 9) == ["b", "c"]
+    assert office.store("bob").ids_beginning("", EVERYWHERE, 9) == [B, C]
 
 
 def test_models_of_a_scope_are_those_of_its_readers(office: Office) -> None:
     back = office.store("ann", BACKEND)
-    back.put(bank("scope:backend"), [entry("back", "A pelican.")])
+    back.put(bank("scope:backend"), [entry(BACK, "A pelican.")])
     back.use_model(model(4))
-    back.put_vectors([("back", EAST)])
+    back.put_vectors([(BACK, EAST)])
     dan = office.store("dan")
     assert dan.choose_model(model(4).identity)
-    assert [match.id for match in dan.vector_matches(EAST, EVERYWHERE, 5)] == ["back"]
+    assert [match.id for match in dan.vector_matches(EAST, EVERYWHERE, 5)] == [BACK]
     assert dan.models() == [], "none in the scope that is his own"
-    dan.put(bank(), [entry("own", "A heron.")])
+    dan.put(bank(), [entry(OWN_ANN, "A heron.")])
     dan.use_model(model(4))
-    dan.put_vectors([("own", NORTH)])
+    dan.put_vectors([(OWN_ANN, NORTH)])
     assert [each.vectors for each in dan.models()] == [1]
-    assert [match.id for match in dan.vector_matches(NORTH, EVERYWHERE, 5)] == ["own", "back"]
+    assert [match.id for match in dan.vector_matches(NORTH, EVERYWHERE, 5)] == [OWN_ANN, BACK]

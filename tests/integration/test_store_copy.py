@@ -270,7 +270,7 @@ def test_copy_goes_to_a_scope_of_others_without_use(tmp_path: Path) -> None:
     team = postgres.server().team(tmp_path, "organisation:acme")
     with team.log("ann") as log:
         log.create_scope("team:backend")
-        log.add_member("team:backend", "bob", "writer")
+        team.let_in(log, "team:backend", "bob", "writer")
     source = str(tmp_path / "a")
     filled(source)
     with open_store(team.url("bob")) as own:
@@ -289,7 +289,7 @@ def test_copy_goes_to_a_scope_of_others_without_use(tmp_path: Path) -> None:
         copy_store(source, team.url("bob"), anew=False, progress=lambda *_: None, scope="team:backend")
     with team.log("ann") as log:
         log.create_scope("team:other")
-        log.add_member("team:other", "bob", "reader")
+        team.let_in(log, "team:other", "bob", "reader")
     with pytest.raises(StoreError, match="bob has no role of writer in team:other"):
         copy_store(source, team.url("bob"), anew=False, progress=lambda *_: None, scope="team:other")
 

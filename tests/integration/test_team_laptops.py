@@ -15,6 +15,7 @@ from tests.postgres import Team
 
 from recollect.config import locations
 from recollect.domain.hashing import content_hash
+from recollect.domain.shared.lines import TeamLine
 from recollect.domain.stored import PINNED, Mark, Retirement
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, TeamError, UnknownMemory
@@ -25,7 +26,7 @@ from recollect.memories.lookup import find_named
 from recollect.sync.rebuild import rebuild
 from recollect.team import say
 from recollect.team.exchange import PULLING, SENDING
-from recollect.team.join import administer, join, link, status, unlink
+from recollect.team.join import administer, answer, join, link, status, unlink
 from recollect.team.review import awaiting_named, awaiting_review
 
 JITTER = "Retries without jitter overload the gateway."
@@ -44,7 +45,7 @@ def ann(team: Team, tmp_path: Path) -> Laptop:
     with team.log("ann") as log:
         log.create_scope(BACKEND)
         for login, role in (("bob", "writer"), ("cem", "writer"), ("eve", "curator"), ("rob", "reader")):
-            log.add_member(BACKEND, login, role)
+            team.let_in(log, BACKEND, login, role)
     return joined(team, tmp_path, "ann")
 
 
@@ -136,8 +137,15 @@ def test_retired_beats_edited_unless_confirmed_later(ann: Laptop, bob: Laptop, c
     assert bob.lessons() == cem.lessons() == {}
     assert ann.lessons() == {JITTER: (1, "")}  # her own file has it: a scope retires nothing of hers
 
-    bob.confirm(f"{JITTER} Wait.")
+    with pytest.raises(
+        TeamError, match=r"was retired in team:backend \(fixed in 2.0\), and only ann or a curator brings"
+    ):
+        bob.confirm(f"{JITTER} Wait.")
+    bob.observe(f"{JITTER} Wait.")
     meet(bob, cem)
+    assert cem.lessons() == {}
+    ann.confirm(f"{JITTER} Wait.")
+    meet(ann, cem)
     assert set(cem.lessons()) == {f"{JITTER} Wait."}
 
 
@@ -171,7 +179,7 @@ def test_the_same_lesson_is_shared_once_by_each(ann: Laptop, bob: Laptop) -> Non
     meet(bob, ann)
     assert bob.promote(JITTER).outcome == "already_shared"
     assert status(ann.workspace).scopes[0].lessons == 1
-    assert ann.lessons()[JITTER][0] == 3
+    assert ann.lessons()[JITTER][0] == 2  # one for each person and day
 
 
 def test_a_lesson_that_an_agent_observes_needs_no_word_of_its_user(ann: Laptop, bob: Laptop) -> None:
@@ -238,6 +246,85 @@ def test_curators_approve_or_retire_what_writers_share(team: Team, tmp_path: Pat
         awaiting_review(bob.workspace)
 
 
+def test_scope_is_found_on_a_laptop_after_its_user_has_said_yes(team: Team, tmp_path: Path, ann: Laptop) -> None:
+    ann.share(JITTER)
+    ann.sync()
+    with team.log("ann") as log:
+        log.add_member(BACKEND, "dan", "reader")
+    dan = Laptop(tmp_path, "dan", team.url("dan"))
+    (told,) = dan.join(accept=False).warnings
+    assert told == (
+        "ann invites you to team:backend as a reader; `recollect team accept team:backend` takes its lessons in,"
+        " `decline` does not"
+    )
+    assert (dan.lessons(), dan.lines(), dan.sync().warnings) == ({}, b"", [])
+    assert [(scope, each.by) for scope, each in status(dan.workspace).invited.items()] == [(BACKEND, "ann")]
+
+    answer(dan.workspace, BACKEND, accept=True)
+    dan.sync()
+    assert (set(dan.lessons()), status(dan.workspace).invited) == ({JITTER}, {})
+    answer(dan.workspace, BACKEND, accept=False)
+    dan.sync()
+    assert (dan.lessons(), dan.lines(), status(dan.workspace).invited) == ({}, b"", {})
+    with pytest.raises(TeamError, match="is no scope"):
+        answer(dan.workspace, "backend", accept=True)
+
+
+def test_laptop_sends_again_what_a_restored_server_lacks_in_its_order(
+    team: Team, ann: Laptop, bob: Laptop, cem: Laptop
+) -> None:
+    """Ann's lines come to the server in another order than that of her journal."""
+    ann.share(JITTER)
+    meet(ann, bob, cem)
+    with team.log("ann") as log:
+        backup = log.read(BACKEND, 0, 10)[-1].seq
+        log.append(BACKEND, [TeamLine("1700000000009-000000-0000abcd", {"observed": content_hash(JITTER)})])
+    bob.share(PAGES)
+    cem.share(PAGES)
+    ann.share(CACHE)
+    meet(ann, bob, cem)
+    assert ann.lessons()[PAGES] == (2, "bob in team:backend")
+    ann.edit(CACHE, f"{CACHE} Always.")
+    meet(ann, bob, cem)
+    before, ids = ann.lessons(), own_lines(team, "ann")
+    assert len(ids) == 4
+
+    schema = team.schema
+    team.server.run(
+        f"ALTER TABLE {schema}.lines DISABLE TRIGGER ALL; DELETE FROM {schema}.lines WHERE seq > {backup};"
+        f" ALTER TABLE {schema}.lines ENABLE TRIGGER ALL"
+    )
+    cem.share("Cem goes on meanwhile.")
+    meet(cem, ann, bob, cem, ann, bob)
+    assert own_lines(team, "ann") == ids
+    assert ann.lines() == bob.lines() == cem.lines()
+    assert {text: count for text, (count, _) in ann.lessons().items()} == {
+        **{text: count for text, (count, _) in before.items()},
+        "Cem goes on meanwhile.": 1,
+    }
+    assert ann.lessons()[PAGES][1] == "cem in team:backend", "whose laptop came first"
+
+
+def own_lines(team: Team, login: str) -> list[str]:
+    """The ids of the lines of somebody, in the server's order."""
+    with team.log(login) as log:
+        return [line.id for line in log.read(BACKEND, 0, 1_000) if line.author == login]
+
+
+def test_author_is_told_which_lesson_a_curator_has_refused(
+    team: Team, tmp_path: Path, ann: Laptop, bob: Laptop
+) -> None:
+    administer(ann.workspace, lambda log: log.set_curated(BACKEND, curated=True))
+    eve = joined(team, tmp_path, "eve")
+    bob.share(PAGES)
+    meet(bob, eve)
+    say.refuse(eve.workspace, BACKEND, content_hash(PAGES), "not ours")
+    meet(eve, bob)
+    (refused,) = status(bob.workspace).refused_lessons
+    assert (refused.id, refused.by, refused.reason) == (content_hash(PAGES), "eve", "not ours")
+    assert status(eve.workspace).refused_lessons == []
+
+
 def test_who_is_no_member_any_more_keeps_nothing_of_the_team(ann: Laptop, bob: Laptop) -> None:
     ann.share(JITTER)
     bob.share(PAGES)
@@ -271,7 +358,7 @@ def test_leaving_loses_no_line_that_was_not_sent(ann: Laptop) -> None:
 
 def test_lessons_of_a_projects_scope_are_found_where_it_is_linked(team: Team, tmp_path: Path, ann: Laptop) -> None:
     administer(ann.workspace, lambda log: log.create_scope("project:shop"))
-    administer(ann.workspace, lambda log: log.add_member("project:shop", "bob", "writer"))
+    administer(ann.workspace, lambda log: team.let_in(log, "project:shop", "bob", "writer"))
     ann.sync()
     ann.share(JITTER, "project:shop")
     ann.sync()

@@ -41,7 +41,7 @@ def ann(team: Team, opened: ExitStack) -> TeamLog:
     log = opened.enter_context(team.log("ann"))
     log.create_scope(BACKEND)
     for login, role in (("bob", "writer"), ("cleo", "curator"), ("dan", "reader")):
-        log.add_member(BACKEND, login, role)
+        team.let_in(log, BACKEND, login, role)
     return log
 
 
@@ -170,6 +170,8 @@ def test_everybody_can_be_a_member_of_an_organisation(team: Team, ann: TeamLog, 
     with pytest.raises(StoreError, match="everybody cannot be curator"):
         operator.add_member("organisation:acme", "*", "curator")
     eve = opened.enter_context(team.log("eve"))
+    assert eve.scopes() == []
+    eve.answer("organisation:acme", accept=True)
     assert [(each.name, each.role) for each in eve.scopes()] == [("organisation:acme", "writer")]
     assert eve.append("organisation:acme", [line()]) == []
     with pytest.raises(StoreError, match="only the owner of the schema may create an organisation; ask operator"):
@@ -198,8 +200,11 @@ def test_audit_says_who_did_what_and_only_curators_read_it(team: Team, ann: Team
         ("ann", "changed scope", BACKEND),
         ("cleo", "retired", "h1"),
         ("bob", "shared", "h1"),
+        ("dan", "accepted invitation", "dan"),
         ("ann", "added member", "dan"),
+        ("cleo", "accepted invitation", "cleo"),
         ("ann", "added member", "cleo"),
+        ("bob", "accepted invitation", "bob"),
         ("ann", "added member", "bob"),
         ("ann", "added member", "ann"),
         ("ann", "created scope", BACKEND),
@@ -210,8 +215,9 @@ def test_audit_says_who_did_what_and_only_curators_read_it(team: Team, ann: Team
 
 
 def test_tokens_speak_for_a_member_until_revoked(team: Team, ann: TeamLog, opened: ExitStack) -> None:
-    ann.add_member(BACKEND, "ci", "writer")
-    number, token = ann.create_token("ci", BACKEND, "writer", 3600, "nightly")
+    team.let_in(ann, BACKEND, "ci", "writer")
+    token = team.token("ann", "ci", BACKEND, "writer", about="nightly")
+    (number,) = (each.number for each in ann.tokens())
     with pytest.raises(StoreError, match="only a server may look up tokens"):
         ann.token_user(token)
     team.url("gateway", group=team.groups.server)
@@ -220,7 +226,7 @@ def test_tokens_speak_for_a_member_until_revoked(team: Team, ann: TeamLog, opene
     assert found is not None
     assert (found.number, found.login, found.scope, found.role) == (number, "ci", BACKEND, "writer")
     assert gateway.token_user(token + "x") is None
-    _, over = ann.create_token("ci", BACKEND, "reader", -1)
+    over = team.token("ci", "ci", BACKEND, "reader", seconds=-1)
     assert gateway.token_user(over) is None
     with pytest.raises(StoreError, match="ci has no role of curator in team:backend; add the member first"):
         ann.create_token("ci", BACKEND, "curator", 60)
@@ -234,7 +240,8 @@ def test_tokens_speak_for_a_member_until_revoked(team: Team, ann: TeamLog, opene
     assert gateway.token_user(token) is None
     with pytest.raises(StoreError, match="there is no token"):
         ann.revoke_token(number)
-    _, second = ann.create_token("ci", BACKEND, "writer", 60)
+    second = team.token("ann", "ci", BACKEND, "writer")
+    assert gateway.token_user(second) is not None
     ann.remove_member(BACKEND, "ci")
     assert gateway.token_user(second) is None, "who is no member any more"
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests import postgres
+from tests.laptops import Laptop
 from tests.postgres import Server, Team
 
 from recollect.domain.shared.lines import TeamLine
@@ -130,7 +131,7 @@ def test_connection_lost_between_two_calls_is_opened_again(team: Team) -> None:
 
 
 def test_password_that_has_changed_is_said_and_the_new_one_lets_in(
-    own: tuple[Server, list[subprocess.Popen[bytes]]], monkeypatch: pytest.MonkeyPatch
+    own: tuple[Server, list[subprocess.Popen[bytes]]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     server, _ = own
     server.run("CREATE ROLE zoe LOGIN PASSWORD 'first' IN ROLE recollect_member")
@@ -142,11 +143,25 @@ def test_password_that_has_changed_is_said_and_the_new_one_lets_in(
     assert log.user() == "zoe"
     server.run("ALTER ROLE zoe PASSWORD 'second'")
     server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'zoe'")
-    with pytest.raises(StoreError, match=r"lets you in \(the password comes from PGPASSWORD or ~/\.pgpass\)"):
+    with pytest.raises(
+        StoreError, match=r"the server runs; check the login in .* the password in PGPASSWORD or ~/\.pgpass"
+    ):
         log.user()
     monkeypatch.setenv("PGPASSWORD", "second")
     assert log.user() == "zoe"
     log.close()
+
+    # Whoever joins is told which of the two it is, before anything is stored.
+    for password, address, told in (
+        ("wrong", server.url(user="zoe"), "authentication failed .*; the server runs; check the login"),
+        ("second", "postgresql://zoe@127.0.0.1:1/memory", "; check that the server runs, and its name and port"),
+    ):
+        monkeypatch.setenv("PGPASSWORD", password)
+        laptop = Laptop(tmp_path, "zoe", address)
+        with pytest.raises(StoreError, match=told) as failed:
+            laptop.join(accept=False)
+        assert "\n" not in str(failed.value)
+        assert not (laptop.store / "team.json").exists()
 
 
 # Between the client and the server

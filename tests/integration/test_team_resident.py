@@ -32,7 +32,7 @@ def team(tmp_path: Path) -> Team:
     made = postgres.server().team(tmp_path)
     with made.log("ann") as log:
         log.create_scope(BACKEND)
-        log.add_member(BACKEND, "bob", "writer")
+        made.let_in(log, BACKEND, "bob", "writer")
     return made
 
 

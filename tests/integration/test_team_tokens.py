@@ -22,20 +22,20 @@ def team(tmp_path: Path) -> Team:
     team = postgres.server().team(tmp_path, "organisation:acme")
     with team.log("ann") as ann:
         ann.create_scope(BACKEND)
-        ann.add_member(BACKEND, "bob", "writer")
+        team.let_in(ann, BACKEND, "bob", "writer")
     return team
 
 
 def test_token_is_shown_once_listed_and_revoked(world: World, team: Team) -> None:
-    ann = {"RECOLLECT_MEMORY_STORE": team.url("ann")}
-    made = world.run("team", "token", "create", "bob", "--scope", BACKEND, "--role", "writer", "--for", "CI", **ann)
+    ann, bob = ({"RECOLLECT_MEMORY_STORE": team.url(login)} for login in ("ann", "bob"))
+    made = world.run("team", "token", "create", "bob", "--scope", BACKEND, "--role", "writer", "--for", "CI", **bob)
     token = made.stdout.strip()
     assert made.returncode == 0, made.stderr
     assert len(token) == 4 + 43
     assert token.startswith("rct_")
     assert made.stderr == "Token 1 of bob for team:backend, as writer, for 90d. It is not shown again.\n"
     listed = world.run("team", "token", "list", **ann)
-    assert listed.stdout.startswith("1: bob, team:backend, writer for CI, by ann, until 20")
+    assert listed.stdout.startswith("1: bob, team:backend, writer for CI, by bob, until 20")
     assert listed.stdout.endswith("Z, never used\n")
     kept = str(team.server.run(f"SELECT * FROM {team.schema}.tokens"))
     assert token not in kept + listed.stdout
@@ -45,7 +45,28 @@ def test_token_is_shown_once_listed_and_revoked(world: World, team: Team) -> Non
     assert [(each["number"], each["login"], each["revoked_at"] != "") for each in found] == [(1, "bob", True)]
     with team.log("ann") as log:
         done = [(line.who, line.action, line.subject) for line in log.audit(BACKEND, 10)]
-    assert done[:2] == [("ann", "revoked token", "bob"), ("ann", "created token", "bob")]
+    assert done[:2] == [("ann", "revoked token", "bob"), ("bob", "created token", "bob")]
+
+
+def test_token_for_somebody_else_is_an_invitation_that_he_redeems(world: World, team: Team) -> None:
+    ann, bob = ({"RECOLLECT_MEMORY_STORE": team.url(login)} for login in ("ann", "bob"))
+    made = world.run("team", "token", "create", "bob", "--scope", BACKEND, "--role", "writer", **ann)
+    invitation = made.stdout.strip()
+    assert invitation.startswith("rci_")
+    assert made.stderr == (
+        "Invitation 1 to a token of bob for team:backend, as writer, for 90d. It is not shown again.\n"
+        f"bob gets the token with his own login: recollect team token redeem {invitation}\n"
+    )
+    assert world.run("team", "token", "list", **ann).stdout.endswith("Z, invitation, not redeemed yet\n")
+    failed = world.run("team", "token", "redeem", invitation, **ann)
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert "that is no invitation to a token for ann, or not any more" in failed.stderr
+    redeemed = world.run("team", "token", "redeem", invitation, **bob)
+    assert redeemed.stdout.startswith("rct_")
+    assert redeemed.stderr.startswith("Token 1 for team:backend, as writer, until 20")
+    assert world.run("team", "token", "list", **ann).stdout.endswith("Z, never used\n")
+    with team.log("ann") as log:
+        assert [(line.who, line.action) for line in log.audit(BACKEND, 1)] == [("bob", "redeemed token")]
 
 
 def test_token_as_json_has_its_text(world: World, team: Team) -> None:

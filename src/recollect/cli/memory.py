@@ -10,6 +10,7 @@ from recollect.cli.shared import fields_of, json_option, print_json, warn, works
 from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.data_text import data_line
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import one_line
 from recollect.engine.engine import Engine
@@ -74,9 +75,20 @@ def _told(done: Forgotten, as_json: bool, sentences: dict[str, str]) -> None:
     entry = done.entry
     if as_json:
         facts = {"id": entry.id, "category": entry.category, "title": entry.name, "path": done.path}
-        print_json({"status": done.outcome, "outcome": done.outcome, "target": done.path or entry.id, **facts})
+        for_oneself = {"for_oneself": True, "said_by": entry.said_by} if done.is_for_oneself else {}
+        told = {"status": done.outcome, "outcome": done.outcome, "target": done.path or entry.id}
+        print_json({**told, **facts, **for_oneself})
     else:
-        click.echo(sentences[done.outcome].format(title=one_line(entry.name), name=done.name or entry.id))
+        sentence = sentences.get(f"{done.outcome}_for_oneself", "") if done.is_for_oneself else ""
+        said_by = data_line(entry.said_by)
+        click.echo(
+            (sentence or sentences[done.outcome]).format(
+                title=one_line(entry.name),
+                name=done.name or entry.id,
+                said_by=said_by,
+                scope=said_by.rpartition(" in ")[2],
+            )
+        )
 
 
 def finish(root: MemoryRoot, workspace: Workspace, written: write.Written) -> None:

@@ -74,7 +74,8 @@ def command(
     global store or to the project's bank, and what is like it is shown: `recollect retire ID` takes one of two away.
 
     With --to, lessons of any kind are shared with the members of a SCOPE of your team (`recollect team status`), after
-    a check for credentials. They are sent when the server can be reached. --dry-run shows what would be sent.
+    a check for credentials. They are sent when the server can be reached. --dry-run shows what would be sent. Decisions
+    and other memories of a project are shared with its git repository instead.
     """
     if scope is not None:
         if not names or judgement or feature or entry_json is not None or entry_file is not None:

@@ -11,6 +11,9 @@ from recollect.team import say
 
 _SENTENCES = {
     "retired": "Retired: {title}. It is found no more; `recollect restore {name}` brings it back.",
+    "retired_for_oneself": "Retired for you alone: {title}. {said_by} keeps it;"
+    " `recollect retire --to {scope} {name}` retires it for all, if you have shared it or are a curator there."
+    " `recollect restore {name}` brings it back.",
     "already_retired": "Nothing changed: {title} is retired already. `recollect restore {name}` brings it back.",
 }
 
@@ -24,8 +27,8 @@ def command(name: str, workspace: Workspace, as_json: bool, reason: str, scope: 
 
     NAME is its id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list` shows
     them. It is found no more, and can be restored: a memory within the grace period (delete.grace_period_days), a
-    lesson for good. With --to, a lesson of a team is retired for all members of a SCOPE; what your own files have
-    stays.
+    lesson for good. A lesson of a team is retired for you alone. With --to, it is retired for all members of a SCOPE,
+    if you have shared it or are a curator; what your own files have stays.
     """
     if scope is not None:
         print_said([say.retire(workspace, scope, name, reason)], scope, as_json)

@@ -31,11 +31,13 @@ from recollect.domain.shared.lines import ROLES, can
 from recollect.domain.text import counted, few, one_line
 from recollect.files.team.state import RefusedLine
 from recollect.plugin.environment import prepare as prepare_packages
-from recollect.team.exchange import Exchanged, Progress, exchange
+from recollect.team.exchange import Exchanged, Progress, exchange, invitation_told
 from recollect.team.join import (
+    RefusedLesson,
     ScopeStatus,
     TeamStatus,
     administer,
+    answer,
     audit,
     join,
     leave,
@@ -55,7 +57,7 @@ _MOST_AUDITED = 1_000
 
 EVERYDAY, OPERATE = "Everyday", "For those who run it"
 _HEADINGS = {
-    **dict.fromkeys(("join", "leave", "link", "status", "sync"), EVERYDAY),
+    **dict.fromkeys(("accept", "decline", "join", "leave", "link", "status", "sync"), EVERYDAY),
     **dict.fromkeys(("audit", "init", "member", "scope", "token"), OPERATE),
 }
 
@@ -73,8 +75,9 @@ class _Commands(Group):
 def command() -> None:
     """Share lessons with other people, through a PostgreSQL server.
 
-    Lessons are yours until you share one: `recollect promote --to team:backend NAME`. Everything works without the
-    server, too: what you say is sent, and what others say is pulled, when it can be reached.
+    Only lessons are shared (patterns, anti-patterns, heuristics); decisions and all that belongs to one project go with
+    its git repository. Lessons are yours until you share one: `recollect promote --to team:backend NAME`. Everything
+    works without the server, too: what you say is sent, and what others say is pulled, when it can be reached.
     """
 
 
@@ -107,10 +110,11 @@ def init_(url: str, organisation: str, as_json: bool) -> None:
 @workspace_options
 @json_option
 def join_(url: str, personal: bool, workspace: Workspace, as_json: bool) -> None:
-    """Join the scopes that you are a member of on the server at URL.
+    """Join the server at URL, and the scopes there that you have accepted.
 
-    URL is like postgresql://ann@host/database. The password comes from PGPASSWORD or ~/.pgpass. What your team
-    has shared is found from then on, by searches, prompts and starts. Of yours, nothing is sent but what you share,
+    URL is like postgresql://ann@host/database. The password comes from PGPASSWORD or ~/.pgpass. Scopes to which
+    others have invited you are named; `recollect team accept SCOPE` takes the lessons of one in, and what its members
+    share is found from then on, by searches, prompts and starts. Of yours, nothing is sent but what you share,
     and that you have observed a lesson that the team has. With --personal, also the lessons that you store, what you
     retire, mute and pin everywhere: for yourself alone.
     """
@@ -127,7 +131,50 @@ def join_(url: str, personal: bool, workspace: Workspace, as_json: bool) -> None
     for scope, lines in done.scopes.items():
         click.echo(f"  {scope}  {counted(lines, 'line', 'lines')}")
     if not done.scopes:
-        click.echo("You are a member of no scope yet; ask an admin, or `recollect team scope NAME --create` makes one.")
+        invited = status(workspace).invited
+        if invited:
+            click.echo("You have accepted no scope yet; `recollect team accept SCOPE` takes one in.")
+        else:
+            made = "`recollect team scope NAME --create` makes one"
+            click.echo(f"You are a member of no scope yet; ask an admin, or {made}.")
+
+
+@command.command("accept")
+@click.argument("scope")
+@workspace_options
+@json_option
+def accept_(scope: str, workspace: Workspace, as_json: bool) -> None:
+    """Accept a scope to which you were invited.
+
+    Its lessons are found on your machines from then on. `recollect team status` lists what waits for your yes, with who
+    invites you. It holds for you, on each machine that has joined; `recollect team decline SCOPE` takes it back.
+    """
+    answer(workspace, scope, accept=True)
+    if find_team(workspace.global_store):
+        warn(exchange(workspace).warnings)
+    if as_json:
+        print_json({"scope": scope, "outcome": "accepted"})
+    else:
+        click.echo(f"{styled('Accepted', 'green')} {scope}. What its members share is found here from now on.")
+
+
+@command.command("decline")
+@click.argument("scope")
+@workspace_options
+@json_option
+def decline_(scope: str, workspace: Workspace, as_json: bool) -> None:
+    """Decline a scope to which you were invited, or take back that you have accepted it.
+
+    Its lessons are found nowhere on your machines, and you are not asked again; `recollect team accept SCOPE` changes
+    that.
+    """
+    answer(workspace, scope, accept=False)
+    if find_team(workspace.global_store):
+        exchange(workspace)
+    if as_json:
+        print_json({"scope": scope, "outcome": "declined"})
+    else:
+        click.echo(f"Declined {scope}. `recollect team accept {scope}` takes it in after all.")
 
 
 @command.command("status")
@@ -137,7 +184,8 @@ def join_(url: str, personal: bool, workspace: Workspace, as_json: bool) -> None
 def status_(offline: bool, workspace: Workspace, as_json: bool) -> None:
     """Show how things stand with the team.
 
-    How many lines are to be sent and to be pulled, when the server answered last, and which lines it has refused.
+    How many lines are to be sent and to be pulled, when the server answered last, which lines it has refused, and which
+    scopes wait for your yes.
     The exit code is 1 if it does not answer.
     """
     failure = "" if offline else look(workspace, patience=_PATIENCE)
@@ -149,6 +197,10 @@ def status_(offline: bool, workspace: Workspace, as_json: bool) -> None:
             click.echo(f"{styled(f'{name:<12}', 'cyan')} {one_line(value)}")
         for each in found.scopes:
             click.echo(f"  {_scope_line(each)}")
+        for scope, invited in found.invited.items():
+            click.echo(styled(untrusted(invitation_told(scope, invited)), "yellow"))
+        for lesson in found.refused_lessons:
+            click.echo(_refused_lesson(lesson))
         _print_refused(found.refused)
     sys.exit(1 if failure else 0)
 
@@ -257,10 +309,12 @@ def scope_(name: str | None, create: bool, curated: bool | None, workspace: Work
 @workspace_options
 @json_option
 def member_(scope: str, login: str | None, role: str | None, remove: bool, workspace: Workspace, as_json: bool) -> None:
-    """List the members of a scope, add one, or remove one.
+    """List the members of a scope, invite one, or remove one.
 
-    A reader reads. A writer also shares, and changes what is his own. A curator also approves, changes and retires
-    what others share. An admin also changes members. LOGIN is a name on the server; * stands for everybody.
+    Whoever is added is invited: the scope reaches nobody before his yes (`recollect team accept SCOPE`). A reader
+    reads. A writer also shares, and changes what is his own. A curator also approves, changes and retires
+    what others share. An admin also changes members. LOGIN is a name on the server; * stands for everybody, and
+    only the owner of the database may add it.
     """
     if bool(login) != bool(role or remove) or (role and remove):
         raise click.UsageError("give a LOGIN with --role or with --remove, or only the SCOPE to list its members")
@@ -274,7 +328,9 @@ def member_(scope: str, login: str | None, role: str | None, remove: bool, works
         return
     widest = max((len(untrusted(each.login)) for each in members), default=0)
     for each in members:
-        added = f"added by {untrusted(each.added_by)} on {each.at[:10]}"
+        added = f"added by {untrusted(each.added_by)} on {each.at[:10]}" + (
+            "" if each.accepted else ", invited: has not accepted yet"
+        )
         click.echo(f"{styled(untrusted(each.login).ljust(widest), 'green')}  {each.role:<8}  {added}")
 
 
@@ -366,6 +422,11 @@ def _print_refused(lines: list[RefusedLine]) -> None:
     if lines:
         them = "it" if len(lines) == 1 else "them"
         click.echo(f"When the reason is mended, `recollect team sync --again` sends {them} once more.")
+
+
+def _refused_lesson(lesson: RefusedLesson) -> str:
+    why = f": {untrusted(lesson.reason)}" if lesson.reason else ""
+    return f"{untrusted(lesson.by)} has refused your lesson '{untrusted(lesson.name)}' in {lesson.scope}{why}"
 
 
 def _refused_line(line: RefusedLine) -> str:

@@ -34,6 +34,8 @@ def _what(each: AuditLine, names: Mapping[str, str]) -> str:
     if kind == "member":
         told = f" from {was} to {role}" if was and was != role else f", {role}" if role else ""
         return f"{untrusted(each.action)} {subject}{told}"
+    if kind == "invitation":
+        return f"{untrusted(each.action)} as {subject}"
     if kind == "scope":
         return f"{untrusted(each.action)} {subject}, {'curated' if each.detail.get('curated') else 'open'}"
     if kind == "token":

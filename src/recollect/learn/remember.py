@@ -90,10 +90,18 @@ def share(engine: Engine, entries: Sequence[EntryInput], *, source: str = "") ->
     for each in noted:
         id, said = each.given.content_hash, [*each.warnings, *warnings]
         if id not in found:
-            said.append(f"{write_scope(engine)} is curated: it is found once a curator has approved it")
+            said.append(_why_not_found(engine))
         entry = found.get(id) or _awaiting(each)
         result.append(Remembered(entry, id not in known, each.keyword_tier, done.pending, said, done.done))
     return result
+
+
+def _why_not_found(engine: Engine) -> str:
+    """Return why a lesson is not found in the write scope, though it was shared there."""
+    scope = write_scope(engine)
+    if any(each.name == scope and each.curated for each in (engine.store.team.scopes() if engine.store.team else ())):
+        return f"{scope} is curated: it is found once a curator has approved it"
+    return f"it was retired in {scope}: it is found once its author or a curator brings it back"
 
 
 def _awaiting(noted: Noted) -> StoredEntry:

@@ -155,9 +155,7 @@ class Worker:
 
     def _note_served(self, acting: Acting) -> None:
         with self._counting:
-            if acting.scope in self._served:
-                return
-            self._served[acting.scope] = acting
+            self._served[acting.scope] = acting  # the last one: tokens of those before may be over
             if len(self._served) > _MOST_SERVED:
                 del self._served[next(iter(self._served))]
 

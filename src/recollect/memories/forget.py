@@ -34,6 +34,12 @@ class Forgotten:
     name: str
     path: str
     warnings: list[str]
+    for_all: bool = False  # of a scope, as lines on the server say
+
+    @property
+    def is_for_oneself(self) -> bool:
+        """Return True if a lesson of the team was retired on this machine, and stays with the team."""
+        return bool(self.entry.said_by) and not self.for_all
 
     @property
     def restore(self) -> str:
@@ -116,7 +122,12 @@ def _changed_line(engine: Engine, id: str, reason: str, warnings: list[str], *, 
         return Forgotten(entry, "already_active" if ended else "already_retired", id, "", warnings)
     warnings += say(engine, [{CONFIRMED: id} if ended else {RETIRED: id, "reason": reason}])
     [entry] = engine.store.entries([id])
-    return Forgotten(entry, "restored" if ended else "retired", id, "", list(dict.fromkeys(warnings)))
+    if is_held(engine, id) != ended:
+        raise InvalidEntry(
+            f"'{one_line(entry.name)}' stays retired in {write_scope(engine)}: only its author or a curator brings it"
+            " back, in a curated scope only a curator; ask one"
+        )
+    return Forgotten(entry, "restored" if ended else "retired", id, "", list(dict.fromkeys(warnings)), for_all=True)
 
 
 def _stands_again(engine: Engine, id: str) -> list[Relation]:

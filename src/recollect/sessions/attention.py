@@ -26,6 +26,8 @@ _LARGEST_BANK = 2_000_000  # in bytes: a larger bank is not counted, because a p
 _TIMEOUT = 0.3
 _NOTED = "a hook left a note"
 _UNREAD = "no entry: "
+_INVITED = "invited: "
+_LONGEST_LOGIN = 63
 
 
 def captures(workspace: Workspace) -> str:
@@ -34,6 +36,27 @@ def captures(workspace: Workspace) -> str:
 
     count = len(awaiting(workspace.journal, workspace.identity))
     return f"{counted(count, 'capture awaits', 'captures await')} your review: /memory:review" if count else ""
+
+
+def invitations(workspace: Workspace, notes: DeferredWrites) -> str:
+    """Return a notice about a scope that waits for its user's yes, once for each."""
+    from recollect.config.locations import team_state
+
+    if not os.path.exists(team_state(workspace.global_store)):
+        return ""
+    from recollect.files.met import has_met, meet
+    from recollect.files.team.state import read_state
+
+    global_store, state = workspace.global_store, read_state(team_state(workspace.global_store))
+    names = {f"{_INVITED}{name} {each.by} {each.at}": name for name, each in state.invited.items()} if state else {}
+    news = [mark for mark in names if not has_met(global_store, mark)]
+    for mark in news:
+        notes.do(lambda mark=mark: meet(global_store, mark))
+    if not state or not news:
+        return ""
+    name, more = names[news[0]], f", and {len(news) - 1} more" if news[1:] else ""
+    by = cut(state.invited[name].by, _LONGEST_LOGIN) or "somebody"
+    return f"{by} invites you to {name}{more}; nothing of it is given before you say `recollect team accept {name}`"
 
 
 def newcomer(workspace: Workspace, notes: DeferredWrites, warm: Warm | None = None) -> str:

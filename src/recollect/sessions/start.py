@@ -84,6 +84,7 @@ def notices(start: Start) -> list[str]:
         attention.settings_not_used(problems),
         _noticed(problems, lambda: attention.unread_banks(workspace, start.notes)),
         _noticed(problems, lambda: attention.captures(workspace)),
+        _noticed(problems, lambda: attention.invitations(workspace, start.notes)),
         _noticed(problems, lambda: attention.log_notes(workspace.global_store, start.notes, workspace.project_root)),
     ]
     return [notice for notice in found if notice]

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
-from recollect.domain.shared.lines import Refusal, TeamLine, TeamScope
+from recollect.domain.shared.lines import Invitation, Refusal, TeamLine, TeamScope
 
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a scope. The login `*` stands for everybody."""
+    """A member of a scope, who has `accepted` it or is invited. The login `*` stands for everybody, each invited."""
 
     login: str
     role: str
     added_by: str
     at: str
+    accepted: bool = True
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,10 @@ class AuditLine:
 
 @dataclass(frozen=True)
 class Token:
-    """A token of a user, limited to a scope and a role. Its text is nowhere, only its hash."""
+    """A token of a user, limited to a scope and a role. Its text is nowhere, only its hash.
+
+    One that somebody else has made is an invitation until its user redeems it.
+    """
 
     number: int
     login: str
@@ -46,6 +50,11 @@ class Token:
     expires_at: str
     last_used_at: str  # within a minute
     revoked_at: str
+    redeemed_at: str = ""
+
+    @property
+    def is_invitation(self) -> bool:
+        return self.login != self.created_by and not self.redeemed_at
 
 
 @dataclass(frozen=True)
@@ -89,8 +98,15 @@ class TeamLog(Protocol):
         ...
 
     def scopes(self) -> list[TeamScope]:
-        """Return the scopes of this user, sorted by name."""
+        """Return the scopes that this user has accepted, sorted by name."""
         ...
+
+    def invitations(self) -> list[Invitation]:
+        """Return the scopes that this user may have and has not accepted, sorted by name."""
+        ...
+
+    def answer(self, scope: str, *, accept: bool) -> None:
+        """Accept a scope to which this user was invited, or decline it. The last admin cannot decline."""
 
     def personal_scope(self) -> str:
         """Return the name of this user's own scope, which is made when it is first asked for."""
@@ -115,7 +131,10 @@ class TeamLog(Protocol):
         """Say whether lessons of writers wait for a curator's approval. Needs an admin."""
 
     def add_member(self, scope: str, login: str, role: str) -> None:
-        """Add a member, or change a role. Needs an admin of the scope, or the owner of the schema."""
+        """Invite a member, or change a role. Needs an admin of the scope, or the owner of the schema.
+
+        Only the owner may invite everybody.
+        """
 
     def remove_member(self, scope: str, login: str) -> None:
         """Remove a member: as an admin, the owner of the schema, or oneself. The last admin stays."""
@@ -129,10 +148,14 @@ class TeamLog(Protocol):
         ...
 
     def create_token(self, login: str, scope: str, role: str, seconds: float, name: str = "") -> tuple[int, str]:
-        """Create a token and return its number and its text, which nobody can ask for again.
+        """Create a token and return its number and its text, which nobody can ask for again. `name` says for what.
 
-        It is for oneself, or for another member by an admin of the scope. `name` says for what.
+        It is for oneself. What an admin of the scope makes for another member is an invitation, which opens nothing.
         """
+        ...
+
+    def redeem_token(self, invitation: str) -> tuple[Token, str]:
+        """Make an invitation to a token one's own token; return it and its new text. Needs the accepted scope."""
         ...
 
     def tokens(self) -> list[Token]:

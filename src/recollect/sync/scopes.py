@@ -137,7 +137,7 @@ def _entry(lesson: SharedLesson[EntryInput], scope: str, labels: Labeller | None
     if not keywords and labels:
         keywords = tuple(labels(given.name, given.description, given.reasoning, given.category))
     details = [
-        *([said_by_line(lesson.text.author or "somebody", scope)] if kind_of_scope(scope) != PERSONAL else []),
+        *([said_by_line(lesson.text.said_by, scope)] if kind_of_scope(scope) != PERSONAL else []),
         f"- Observation count: {lesson.observations}",
         f"- Confidence: {given.confidence or 'medium'}",
     ]

@@ -8,28 +8,28 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 from recollect.config import locations
 from recollect.config.workspace import Workspace
 from recollect.domain.shared.line_ids import LineClock, milliseconds_of
-from recollect.domain.shared.lines import PERSONAL, TeamLine, kind_of_scope
-from recollect.domain.text import counted, utc_text
+from recollect.domain.shared.lines import PERSONAL, WRITER, TeamLine, can, is_scope, kind_of_scope
+from recollect.domain.text import counted, cut, few, one_line, utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StorageError, StoreError, TeamError
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_chosen, fingerprint, read_lines
 from recollect.files.locks import locked
 from recollect.files.team.lines import LOCK, append_pulled, bounded_body, last_pulled, refuse_unordered
-from recollect.files.team.state import JoinedScope, Outbox, RefusedLine, TeamState
+from recollect.files.team.state import Invited, JoinedScope, Outbox, RefusedLine, TeamState
 from recollect.store.open import open_team
 from recollect.store.team import TeamLog
 from recollect.sync.journal import identified
 from recollect.sync.scopes import sync_scopes
 from recollect.sync.sync import sync
-from recollect.team.joined import clock_of, joined_team, renew_machine, update_team
+from recollect.team.joined import clock_of, joined_team, lines_in, renew_machine, update_team
 from recollect.team.names import lesson_named
 from recollect.team.outbox import Outgoings, checked_box, own_line
 from recollect.team.say import unsendable
@@ -39,6 +39,8 @@ PULLING, SENDING = "Pulling", "Sending"
 # Lines of one question, and lines of the journal between two notes of how far it was sent.
 _PULLED_AT_ONCE = 1_000
 _SENT_AT_ONCE = 500
+
+_MOST_TOLD = 5  # invitations
 
 # In milliseconds: the server takes lines from ten minutes ahead of its clock; one that is more ahead gets another id.
 _AHEAD = 5 * 60 * 1000
@@ -161,6 +163,7 @@ class _Exchange:
             )
         if state.personal:
             self._log.personal_scope()
+        invited = invited_to(self._log)
         scopes = {scope.name: JoinedScope(scope.role, scope.curated, scope.last_seq) for scope in self._log.scopes()}
         if not state.personal:
             scopes = {name: scope for name, scope in scopes.items() if kind_of_scope(name) != PERSONAL}
@@ -170,19 +173,26 @@ class _Exchange:
             renewed = renew_machine(state)
             state.skew = at - self._now()
             gone = [scope for scope in state.scopes if scope not in scopes]
-            state.scopes = scopes
+            new = [scope for scope in invited if scope not in state.invited]
+            state.scopes, state.invited = scopes, invited
             if again:
                 state.outbox, state.refused = Outbox(), []
-            return [*([renewed] if renewed else []), *self._dropped(gone)]
+            told = [invitation_told(scope, invited[scope]) for scope in new if scope not in gone]
+            return [*([renewed] if renewed else []), *few(told, _MOST_TOLD), *self._dropped(gone, invited)]
 
         self._result.warnings += update_team(self._store, met)
         self._result.scopes = {name: scope.last_seq for name, scope in scopes.items()}
 
-    def _dropped(self, gone: Sequence[str]) -> list[str]:
-        """Remove the lines of scopes that this user is no member of any more; return a sentence on each."""
+    def _dropped(self, gone: Sequence[str], invited: Mapping[str, Invited]) -> list[str]:
+        """Remove the lines of scopes that this user has not, or not any more; return a sentence on each."""
         for scope in gone:
             _remove(locations.team_lines(self._store, scope))
-        return [f"you are no member of {scope} any more, so its lessons are removed here" for scope in gone]
+        return [
+            f"{scope} waits for your yes, and nothing of it is found here before; `recollect team accept {scope}`"
+            if scope in invited
+            else f"you are no member of {scope} any more, so its lessons are removed here"
+            for scope in gone
+        ]
 
     # Pulling
 
@@ -205,7 +215,7 @@ class _Exchange:
         """Yield the lines of a scope after the last one pulled. If the server has another one there, begin anew."""
         if last:
             found = self._read(scope, last.seq - 1, _PULLED_AT_ONCE + 1)
-            if found and found[0].id == last.id:
+            if found and _is_same(found[0], last):
                 if found[1:]:
                     yield found[1:]
                 if len(found) <= _PULLED_AT_ONCE:
@@ -227,7 +237,16 @@ class _Exchange:
         return lines
 
     def _begin_anew(self, scope: str) -> None:
-        """Pull a log again: the server was restored, or is another one. What it has lost may be here alone."""
+        """Pull a log again: the server was restored, or is another one. What it has lost may be here alone.
+
+        What this user had said there is sent first, in the order in which the server had numbered it.
+        """
+        state = joined_team(self._store)
+        mine = [line for line in lines_in(self._store, scope) if line.author == state.user]
+        if can(state.scopes[scope].role, WRITER):
+            for start in range(0, len(mine), _SENT_AT_ONCE):
+                self._append([(scope, TeamLine(line.id, line.body)) for line in mine[start : start + _SENT_AT_ONCE]])
+        self._sent.clear()  # lines of other machines of this user are among them
         _remove(locations.team_lines(self._store, scope))
         update_team(self._store, _send_again)
         told = f"the log of {scope} on the server is not the one that was pulled before, perhaps it was restored"
@@ -344,6 +363,28 @@ class _Exchange:
             state.outbox = box
 
         update_team(self._store, sent)
+
+
+def invited_to(log: TeamLog) -> dict[str, Invited]:
+    """Return the scopes that wait for a yes of this user. Raises StoreError if the server cannot be asked."""
+    found = [each for each in log.invitations() if is_scope(each.scope) and not each.declined]
+    return {each.scope: Invited(each.role, each.by, each.at) for each in found}
+
+
+def invitation_told(scope: str, invited: Invited) -> str:
+    """Return the sentence about an invitation, with what to do."""
+    by = f"{cut(one_line(invited.by), 63)} invites you" if invited.by else "you are invited"
+    return (
+        f"{by} to {scope} as a {invited.role}; `recollect team accept {scope}` takes its lessons in, `decline` does not"
+    )
+
+
+def _is_same(found: TeamLine, known: TeamLine) -> bool:
+    """Return True for a line that was pulled before, and not sent again since to a server that had lost it.
+
+    Versions before had its time in seconds.
+    """
+    return found.id == known.id and found.received.startswith(known.received.removesuffix("Z"))
 
 
 def _send_again(state: TeamState) -> None:

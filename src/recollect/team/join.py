@@ -12,8 +12,10 @@ from typing import Any
 from recollect.config import locations
 from recollect.config.settings import PASSWORD_PLACES, has_password
 from recollect.config.workspace import Workspace
-from recollect.domain.shared.fold import SharedText
-from recollect.domain.shared.lines import PROJECT, TeamScope, kind_of_scope
+from recollect.domain.secrets.detect import redact
+from recollect.domain.shared.fold import Folded, RefusedText, SharedText
+from recollect.domain.shared.line_ids import time_of
+from recollect.domain.shared.lines import PROJECT, TeamLine, TeamScope, is_scope, kind_of_scope
 from recollect.domain.stored import SCOPE_SOURCE
 from recollect.domain.text import counted, utc_text
 from recollect.engine.engine import Engine
@@ -21,14 +23,14 @@ from recollect.errors import StorageError, StoreError, TeamError
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_lines
 from recollect.files.team.lines import last_pulled
-from recollect.files.team.state import JoinedScope, RefusedLine, TeamState, change_state
+from recollect.files.team.state import Invited, JoinedScope, RefusedLine, TeamState, change_state
 from recollect.store.open import open_team, prepare_team
 from recollect.store.team import AuditLine, Member, TeamGroups, TeamLog
 from recollect.store.values import BANK
 from recollect.sync.entry_input import EntryInput
 from recollect.sync.scopes import drop_scopes, fold_lessons, shown_scopes
 from recollect.sync.sync import sync
-from recollect.team.exchange import Exchanged, Progress, exchange, exchange_lock, follow
+from recollect.team.exchange import Exchanged, Progress, exchange, exchange_lock, follow, invited_to
 from recollect.team.joined import (
     find_team,
     joined_team,
@@ -61,9 +63,25 @@ class ScopeStatus:
     linked_to: str = ""
 
 
+@dataclass(frozen=True)
+class RefusedLesson:
+    """A lesson of this user that a curator has refused."""
+
+    id: str
+    scope: str
+    name: str
+    by: str
+    reason: str
+    at: str
+
+
 @dataclass
 class TeamStatus:
-    """How things stand with a team: `unsent` lines are in the journal alone, `behind` are those to be pulled."""
+    """How things stand with a team: `unsent` lines are in the journal alone, `behind` are those to be pulled.
+
+    The server has refused the lines in `refused`, and curators the lessons in `refused_lessons`. What is `invited`
+    waits for a yes of this user.
+    """
 
     address: str
     user: str
@@ -75,6 +93,8 @@ class TeamStatus:
     behind: int
     scopes: list[ScopeStatus]
     refused: list[RefusedLine]
+    refused_lessons: list[RefusedLesson]
+    invited: dict[str, Invited]
 
 
 @dataclass
@@ -179,7 +199,13 @@ def status(workspace: Workspace) -> TeamStatus:
     """
     state = joined_team(workspace.global_store)
     shown = shown_scopes(state)
-    scopes = [_scope_status(workspace.global_store, state, name, name in shown) for name in sorted(state.scopes)]
+    scopes: list[ScopeStatus] = []
+    refused: list[RefusedLesson] = []
+    for name in sorted(state.scopes):
+        lines = lines_in(workspace.global_store, name)
+        found = fold_lessons(lines, curated=state.scopes[name].curated)
+        scopes.append(_scope_status(workspace.global_store, state, name, lines, found, is_shown=name in shown))
+        refused += [_refused_lesson(name, each) for each in found.refused if each.text.author == state.user]
     return TeamStatus(
         state.address,
         state.user,
@@ -191,6 +217,8 @@ def status(workspace: Workspace) -> TeamStatus:
         sum(scope.behind for scope in scopes),
         scopes,
         state.refused,
+        sorted(refused, key=lambda each: each.at),
+        state.invited,
     )
 
 
@@ -203,11 +231,12 @@ def look(workspace: Workspace, *, patience: float) -> str:
     """
     try:
         with open_team(joined_team(workspace.global_store).address, patience=patience) as log:
-            found = log.scopes()
+            found, invited = log.scopes(), invited_to(log)
     except StoreError as error:
         return str(error)
 
     def seen(state: TeamState) -> None:
+        state.invited = invited
         for scope in found:
             if scope.name in state.scopes:
                 state.scopes[scope.name] = JoinedScope(scope.role, scope.curated, scope.last_seq)
@@ -275,6 +304,19 @@ def administer(workspace: Workspace, work: Callable[[TeamLog], Any], *, patience
         return work(log)
 
 
+def answer(workspace: Workspace, scope: str, *, accept: bool, patience: float = 10.0) -> None:
+    """Accept a scope to which this user was invited, or decline it; the next exchange follows.
+
+    Raises:
+        TeamError: that is no scope, or there is no server.
+        StoreError: this user was not invited, or the server cannot be reached.
+    """
+    if not is_scope(scope):
+        shown = f"{scope[:80]!r} is no scope; scopes look like team:backend"
+        raise TeamError(f"{shown}, and `recollect team status` lists those that wait for your yes")
+    administer(workspace, lambda log: log.answer(scope, accept=accept), patience=patience)
+
+
 def members_of(workspace: Workspace, scope: str, *, patience: float = 10.0) -> list[Member]:
     """Return the members of a scope. Raises as `administer` does."""
     return administer(workspace, lambda log: log.members(scope), patience=patience)
@@ -290,10 +332,10 @@ def scopes_there(workspace: Workspace) -> list[TeamScope]:
     return administer(workspace, lambda log: log.scopes())
 
 
-def _scope_status(global_store: str, state: TeamState, name: str, is_shown: bool) -> ScopeStatus:
+def _scope_status(
+    global_store: str, state: TeamState, name: str, lines: list[TeamLine], found: Folded[EntryInput], *, is_shown: bool
+) -> ScopeStatus:
     scope = state.scopes[name]
-    lines = lines_in(global_store, name)
-    found = fold_lessons(lines, curated=scope.curated)
     last = last_pulled(locations.team_lines(global_store, name))
     active = sum(not lesson.is_retired for lesson in found.lessons)
     return ScopeStatus(
@@ -306,6 +348,11 @@ def _scope_status(global_store: str, state: TeamState, name: str, is_shown: bool
         len(found.awaiting),
         state.links.get(name, "") if is_shown else "",
     )
+
+
+def _refused_lesson(scope: str, refused: RefusedText[EntryInput]) -> RefusedLesson:
+    text = refused.text
+    return RefusedLesson(text.id, scope, redact(text.entry.name), refused.by, refused.reason, time_of(refused.line))
 
 
 def _lessons(global_store: str, state: TeamState) -> dict[str, SharedText[EntryInput]]:

@@ -103,6 +103,8 @@ def to_share(workspace: Workspace, scope: str, entry: StoredEntry) -> tuple[Entr
         return given, None
     if known and not known.is_retired:
         return given, {OBSERVED: given.content_hash}
+    if known:
+        _check_revival(state, scope, known)
     return given, {SHARED: given.content_hash, "entry": _fields(given, given.written)}
 
 
@@ -120,6 +122,8 @@ def confirm(workspace: Workspace, scope: str, name: str, *, now: Callable[[], fl
     """Say that a lesson of a scope still holds; it is no longer retired. Raises as `retire` does."""
     state = check_writer(workspace, scope)
     lesson = find_shared(workspace.global_store, state, scope, name)
+    if lesson.is_retired:
+        _check_revival(state, scope, lesson)
     return _said(workspace, scope, lesson.text.entry, {CONFIRMED: lesson.id}, now=now)
 
 
@@ -233,6 +237,17 @@ def _own_lesson(workspace: Workspace, scope: str, name: str) -> SharedLesson[Ent
             " and you are a writer there; ask a curator, or share a lesson that says it better"
         )
     return lesson
+
+
+def _check_revival(state: TeamState, scope: str, lesson: SharedLesson[EntryInput]) -> None:
+    """Raise TeamError if this user may not bring back a retired lesson."""
+    there = state.scopes[scope]
+    is_own = any(text.author == state.user for text in (lesson.text, *lesson.history))
+    if can(there.role, CURATOR) or (is_own and not there.curated):
+        return
+    shown, why = cut(one_line(lesson.text.entry.name), _LONGEST_SHOWN), f" ({lesson.reason})" if lesson.reason else ""
+    who = "a curator" if there.curated else f"{lesson.text.author} or a curator"
+    raise TeamError(f"'{shown}' was retired in {scope}{why}, and only {who} brings it back there; ask one of them")
 
 
 def _known(global_store: str, state: TeamState, scope: str, id: str) -> SharedLesson[EntryInput] | None:

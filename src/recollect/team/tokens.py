@@ -27,10 +27,11 @@ _TIMEOUT = 2.0
 
 @dataclass(frozen=True)
 class NewToken:
-    """A token with its text, which is nowhere else."""
+    """A token with its text, which is nowhere else; or an invitation to one, which its user redeems."""
 
     number: int
     text: str
+    is_invitation: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,9 @@ class TokenUser:
 
 
 def create_token(workspace: Workspace, login: str, scope: str, role: str, lifetime: str, *, name: str = "") -> NewToken:
-    """Create a token of a user for a scope, with a role at most, for a lifetime such as 90d; `name` says for what.
+    """Create a token for a scope, with a role at most, for a lifetime such as 90d; `name` says for what.
+
+    For another login it is an invitation, which that login redeems.
 
     Raises:
         InvalidEntry: the scope or the lifetime is none, or the name cannot be kept.
@@ -54,7 +57,19 @@ def create_token(workspace: Workspace, login: str, scope: str, role: str, lifeti
         raise InvalidEntry(f"{scope[:80]!r} is no scope; it is one of {kinds}, in small letters")
     seconds = seconds_of(lifetime)
     with team_of(workspace) as team:
-        return NewToken(*team.create_token(login, scope, role, seconds, _checked(name)))
+        number, text = team.create_token(login, scope, role, seconds, _checked(name))
+        return NewToken(number, text, login != team.user())
+
+
+def redeem_token(workspace: Workspace, invitation: str) -> tuple[Token, str]:
+    """Make an invitation to a token one's own token; return it and its text, which is nowhere else.
+
+    Raises:
+        TeamError: there is no server.
+        StoreError: the server cannot be used, or it is no invitation for this login.
+    """
+    with team_of(workspace) as team:
+        return team.redeem_token(invitation[:_LONGEST_NAME])
 
 
 def tokens(workspace: Workspace) -> list[Token]:
@@ -128,7 +143,7 @@ class TokenUsers:
         until = parse_time(found.expires_at) if found else None
         if found is None or until is None:
             return None
-        acting = Acting(found.login, found.scope, (found.scope,), found.role)
+        acting = Acting(found.login, found.scope, (found.scope,), found.role, str(found.number))
         return TokenUser(acting, until.timestamp())
 
     def _opened(self) -> TeamLog:

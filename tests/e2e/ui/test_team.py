@@ -32,8 +32,8 @@ def team(tmp_path: Path) -> Team:
     made = postgres.server().team(tmp_path)
     with made.log("ann") as log:
         log.create_scope(BACKEND, curated=True)
-        log.add_member(BACKEND, "eve", "curator")
-        log.add_member(BACKEND, "bob", "writer")
+        made.let_in(log, BACKEND, "eve", "curator")
+        made.let_in(log, BACKEND, "bob", "writer")
     return made
 
 
@@ -225,18 +225,40 @@ def test_exchange_that_waits_for_another_says_so(eve: Laptop, visit: Visit) -> N
 def test_refused_lines_have_lesson_and_reason_and_are_sent_again(team: Team, bob: Laptop, visit: Visit) -> None:
     bob.share("Name the owner of every alarm.")
     with team.log("ann") as log:
-        log.add_member(BACKEND, "bob", "reader")
+        team.let_in(log, BACKEND, "bob", "reader")
     bob.sync()
     page = opened(visit, bob)
     refused = row(page, "Name the owner of every alarm")
     expect(refused).to_contain_text("to team:backend")
     expect(refused).to_contain_text(bob.state.refused[0].reason[:20], ignore_case=True)
     with team.log("ann") as log:
-        log.add_member(BACKEND, "bob", "writer")
+        team.let_in(log, BACKEND, "bob", "writer")
     page.get_by_role("button", name="Send again").click()
     expect(page.locator("#notice")).to_contain_text("Sent")
     expect(page.get_by_role("heading", name="Refused by the server")).to_have_count(0)
     assert bob.state.refused == []
+
+
+def test_invitation_is_accepted_by_a_key_on_the_page_today(team: Team, tmp_path: Path, visit: Visit) -> None:
+    with team.log("ann") as log:
+        log.add_member(BACKEND, "dan", "reader")
+        log.create_scope("team:other")
+        log.add_member("team:other", "dan", "writer")
+    dan = Laptop(tmp_path, "dan", team.url("dan"))
+    dan.join(accept=False)
+    page = opened(visit, dan, "/")
+    invited = page.locator("[aria-labelledby=invited] [data-row]")
+    expect(invited).to_have_count(2)
+    expect(invited.first).to_contain_text("ann invites you as a reader")
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    expect(page.locator("#notice")).to_contain_text("Accepted team:backend.")
+    expect(invited).to_have_count(1)
+    invited.get_by_role("button", name="Decline").click()
+    expect(page.locator("#notice")).to_contain_text("Declined team:other.")
+    expect(invited).to_have_count(0)
+    page.goto(page.url.partition("?")[0] + "team")
+    expect(row(page, "you are its reader")).to_contain_text("team:backend")
 
 
 def test_writer_sees_no_review_and_cannot_force_it(bob: Laptop, visit: Visit) -> None:
@@ -282,10 +304,10 @@ def test_pages_with_everything_on_them_have_no_fault(  # noqa: PLR0917 (fixtures
     eve.sync()
     eve.share("A line that the server refuses.", "team:backend")
     with team.log("ann") as log:
-        log.add_member(BACKEND, "eve", "reader")
+        team.let_in(log, BACKEND, "eve", "reader")
     eve.sync()
     with team.log("ann") as log:
-        log.add_member(BACKEND, "eve", "curator")
+        team.let_in(log, BACKEND, "eve", "curator")
     eve.sync()
     page = opened(visit, eve, viewport={"width": width, "height": 900}, color_scheme=scheme)
     expect(page.get_by_role("button", name="Approve")).to_have_count(3)

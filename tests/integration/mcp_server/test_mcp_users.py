@@ -49,14 +49,13 @@ def team(tmp_path: Path) -> Team:
         with team.log(login) as log:
             log.create_scope(scope)
     with team.log("ann") as ann:
-        ann.add_member(RED, "dan", "reader")
-        ann.add_member(RED, "eve", "writer")
+        team.let_in(ann, RED, "dan", "reader")
+        team.let_in(ann, RED, "eve", "writer")
     return team
 
 
 def token(team: Team, maker: str, login: str, scope: str, role: str) -> str:
-    with team.log(maker) as log:
-        return log.create_token(login, scope, role, 3600)[1]
+    return team.token(maker, login, scope, role)
 
 
 @contextmanager
@@ -200,7 +199,7 @@ def test_expired_revoked_and_unknown_tokens_are_refused(world: World, team: Team
         _, over = ann.create_token("ann", RED, "reader", -1)
         _, brief = ann.create_token("ann", RED, "reader", 4)
         number, revoked = ann.create_token("ann", RED, "reader", 3600)
-        _, removed = ann.create_token("eve", RED, "reader", 3600)
+        removed = team.token("ann", "eve", RED, "reader")
         with gateway(world, team) as server:
             assert "Users need a token: `recollect team token create" in server.introduction
             assert "not shown again" not in server.introduction

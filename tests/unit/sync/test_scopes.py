@@ -50,9 +50,11 @@ def lesson(text: str, **more: Any) -> dict[str, Any]:
 
 
 def pull(world: World, *bodies: dict[str, Any], scope: str = "team:backend", start: int = 1, **known: str) -> None:
+    """Let lines come from the server, each on a day of its own: a person counts once a day."""
     said = {"author": "bob", "role": "writer", **known}
     lines = [
-        TeamLine(line_id(NOW + seq, 0, "abcdef01"), body, seq=seq, **said) for seq, body in enumerate(bodies, start)
+        TeamLine(line_id(NOW + seq, 0, "abcdef01"), body, seq=seq, received=f"2026-01-{seq % 28 + 1:02}", **said)
+        for seq, body in enumerate(bodies, start)
     ]
     append_pulled(locations.team_lines(str(world.store), scope), lines)
 

@@ -1,19 +1,21 @@
-"""The lessons of a scope, computed from the set of its lines: the same on every machine, whatever their order.
+"""The lessons of a scope, computed from the set of its lines: the same on every machine.
 
-Observations add up. A chain of edits is one lesson: its text is the last by clock, older ones are its history. Retired
-beats edited, unless somebody confirms or observes the lesson later. In a curated scope, the text of a writer counts
-only once a curator has approved its line.
+The lines are read in the order in which the server has numbered them; the clock of a laptop decides nothing. Who shares
+a text first is its author. Only its author or a curator changes, retires or revives a lesson: what others say of it
+counts as an observation at most, one for each person and day. A chain of edits is one lesson: each takes the place of
+the text that it names, if that still holds, and older texts are its history. Retired beats edited. In a curated scope,
+the text of a writer counts only once a curator has approved its line, and only a curator revives.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.shared.line_ids import is_line_id, milliseconds_of
+from recollect.domain.shared.line_ids import is_line_id, machine_of, milliseconds_of
 from recollect.domain.shared.lines import (
     APPROVED,
     CONFIRMED,
@@ -31,6 +33,7 @@ from recollect.domain.text import cut, one_line
 from recollect.errors import InvalidEntry
 
 _LONGEST_AUTHOR = 63  # as long as a name can be on the server
+_DAY = len("2026-01-31")
 
 
 class Checked(Protocol):
@@ -45,13 +48,20 @@ Entry = TypeVar("Entry", bound=Checked)
 
 @dataclass(frozen=True)
 class SharedText(Generic[Entry]):
-    """A text of a lesson: who said it, in which line."""
+    """A text of a lesson: who said it, in which line. `maker` has made the token by which it was said, if another."""
 
     id: str
     entry: Entry
     author: str
     line: str
     edits: str = ""
+    maker: str = ""
+
+    @property
+    def said_by(self) -> str:
+        """Return who said it, and by whose token."""
+        author = self.author or "somebody"
+        return f"{author} by a token of {self.maker}" if self.maker not in ("", self.author) else author
 
 
 @dataclass(frozen=True)
@@ -73,11 +83,22 @@ class SharedLesson(Generic[Entry]):
 
 
 @dataclass(frozen=True)
+class RefusedText(Generic[Entry]):
+    """A text that was never approved: who has refused it, in which line, and why."""
+
+    text: SharedText[Entry]
+    by: str
+    line: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Folded(Generic[Entry]):
-    """The lessons of a scope, the texts that await a curator, and the lines that say nothing, with the reason."""
+    """The lessons of a scope, the texts that await a curator, those refused, and invalid lines with the reason."""
 
     lessons: list[SharedLesson[Entry]]
     awaiting: list[SharedText[Entry]]
+    refused: list[RefusedText[Entry]]
     problems: dict[str, str]
 
 
@@ -93,6 +114,8 @@ class _Said(Generic[Entry]):
     counts: bool = True  # False for a text that needs an approval
     reason: str = ""
     approves: str = ""
+    is_curator: bool = False
+    day: str = ""  # on which the server took it
 
 
 def fold(lines: Iterable[TeamLine], parse: Callable[[object], Entry], *, curated: bool = False) -> Folded[Entry]:
@@ -107,24 +130,12 @@ def fold(lines: Iterable[TeamLine], parse: Callable[[object], Entry], *, curated
             continue
         if read:
             said.append(read)
-    texts = [each for each in said if each.text]
-    approved = _approved(said, {each.line: each.hash for each in texts})
-    counted = [each for each in texts if each.counts or each.line in approved]
-    groups = _groups(each.text for each in counted if each.text)
-    by_group: dict[str, list[_Said[Entry]]] = {}
+    approved = _approved(said)
+    taken = _Lessons[Entry](curated=curated)
     for each in said:
-        by_group.setdefault(groups.get(each.hash, each.hash), []).append(each)
-    valid = {each.line for each in counted}
-    lessons = [_lesson(some, valid) for some in by_group.values() if any(each.line in valid for each in some)]
-    known = {each.hash for each in counted}
-    retired = {each.hash: each.line for each in said if each.kind == RETIRED}  # by the last of such lines
-    awaiting = [each for each in texts if each.hash not in known and retired.get(each.hash, "") < each.line]
-    waiting = {each.hash: each.text for each in reversed(awaiting) if each.text}
-    return Folded(
-        sorted(lessons, key=lambda lesson: lesson.id),
-        sorted(waiting.values(), key=lambda text: text.line),
-        problems,
-    )
+        taken.take(each, counts=each.counts or each.line in approved)
+    awaiting, refused = taken.unsettled()
+    return Folded(taken.lessons(), awaiting, refused, problems)
 
 
 def related(lines: Iterable[TeamLine], hashes: Collection[str]) -> list[TeamLine]:
@@ -158,17 +169,17 @@ def hashes_of(line: TeamLine) -> tuple[str, str]:
 
 
 def _unique(lines: Iterable[TeamLine]) -> list[TeamLine]:
-    """Return one line for each id, in the order of ids. A server has one; of several, all machines take the same."""
+    """Return one line for each id, in the order of the server. It has one; of several, all machines take the same."""
     found: dict[str, TeamLine] = {}
     for line in lines:
         known = found.get(line.id)
         if known is None or (known != line and _key(line) < _key(known)):
             found[line.id] = line
-    return [found[id] for id in sorted(found)]
+    return sorted(found.values(), key=lambda line: (line.seq, line.id))
 
 
-def _key(line: TeamLine) -> tuple[str, str, str]:
-    return json.dumps(line.body, sort_keys=True, default=str), line.author, line.role
+def _key(line: TeamLine) -> tuple[int, str, str, str]:
+    return line.seq, json.dumps(line.body, sort_keys=True, default=str), line.author, line.role
 
 
 def _read(line: TeamLine, parse: Callable[[object], Entry], curated: bool) -> _Said[Entry] | None:
@@ -189,9 +200,11 @@ def _read(line: TeamLine, parse: Callable[[object], Entry], curated: bool) -> _S
     if not isinstance(hash, str) or not is_id(hash):
         raise InvalidEntry("it names no lesson by 16 hexadecimal digits")
     author = cut(one_line(line.author), _LONGEST_AUTHOR)
+    is_curator, day = can(line.role, CURATOR), line.received[:_DAY]
     if kind == SHARED:
         text = _text(line, fields, hash, author, parse)
-        return _Said(line.id, kind, hash, author, text, counts=not curated or can(line.role, CURATOR))
+        counts = not curated or is_curator
+        return _Said(line.id, kind, hash, author, text, counts=counts, is_curator=is_curator, day=day)
     reason = fields.get("reason")
     approves = fields.get("line")
     if kind == APPROVED and not is_line_id(approves):
@@ -203,6 +216,8 @@ def _read(line: TeamLine, parse: Callable[[object], Entry], curated: bool) -> _S
         author,
         reason=_reason(reason) if kind == RETIRED and isinstance(reason, str) else "",
         approves=str(approves) if kind == APPROVED else "",
+        is_curator=is_curator,
+        day=day,
     )
 
 
@@ -215,7 +230,7 @@ def _text(
     entry = parse(fields.get("entry"))
     if entry.content_hash != hash:
         raise InvalidEntry("its text has another hash")
-    return SharedText(hash, entry, author, line.id, edits or "")
+    return SharedText(hash, entry, author, line.id, edits or "", cut(one_line(line.maker), _LONGEST_AUTHOR))
 
 
 def _reason(text: str) -> str:
@@ -223,14 +238,12 @@ def _reason(text: str) -> str:
     return "" if find_secret(beginning) else cut(one_line(beginning), LONGEST_REASON)
 
 
-def _approved(said: Iterable[_Said[Entry]], texts: Mapping[str, str]) -> set[str]:
-    """Return the ids of the approved lines. An approval names both a text and a line with it."""
-    return {each.approves for each in said if each.approves and texts.get(each.approves) == each.hash}
-
-
-def _groups(texts: Iterable[SharedText[Entry]]) -> dict[str, str]:
-    """Return for each hash that is edited, or edits, one hash that stands for all joined by edits."""
-    return _joined((text.id, text.edits) for text in texts if text.edits)
+def _approved(said: Sequence[_Said[Entry]]) -> set[str]:
+    """Return the ids of the lines that curators have approved. An approval names both a text and a line with it."""
+    texts = {each.line: each.hash for each in said if each.text}
+    return {
+        each.approves for each in said if each.approves and each.is_curator and texts.get(each.approves) == each.hash
+    }
 
 
 def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -248,30 +261,122 @@ def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {hash: root(hash) for hash in list(parents)}
 
 
-def _lesson(said: list[_Said[Entry]], valid: Collection[str]) -> SharedLesson[Entry]:
-    """Return the lesson that lines speak about, given in the order of their ids."""
-    texts = [each.text for each in said if each.text and each.line in valid]
-    edits = [text for text in texts if text.edits]
-    text = edits[-1] if edits else texts[0]
-    is_retired, reason = False, ""
-    for each in said:
-        if each.kind == RETIRED:
-            is_retired, reason = True, each.reason
-        elif each.kind == CONFIRMED or _is_observation(each):
-            is_retired, reason = False, ""
-    former = {each.id: each for each in texts if each.id != text.id}
-    counting = [each for each in said if each.text is None or each.line in valid]
-    return SharedLesson(
-        text,
-        max(1, sum(map(_is_observation, said))),
-        tuple(dict.fromkeys(each.author for each in said if _is_observation(each) or each.line in valid)),
-        tuple(former.values()),
-        milliseconds_of(texts[0].line),
-        milliseconds_of(counting[-1].line),
-        is_retired,
-        reason,
-    )
+class _Lessons(Generic[Entry]):
+    """The lessons of a scope while its lines are read, one by one, in the order of the server."""
+
+    def __init__(self, *, curated: bool) -> None:
+        self._curated = curated
+        self._first: dict[str, str] = {}  # the author of each text: who shared it first
+        self._known: dict[str, _Lesson[Entry]] = {}  # the lesson of each text that counts
+        self._early: dict[str, list[_Said[Entry]]] = {}  # what was said of texts before they counted
+        self._waiting: dict[str, SharedText[Entry]] = {}
+        self._refused: dict[str, RefusedText[Entry]] = {}
+
+    def take(self, said: _Said[Entry], *, counts: bool) -> None:
+        """Do what a line says, as far as its author may. A text counts unless it needs an approval and has none."""
+        if said.text:
+            self._first.setdefault(said.hash, said.author)
+            if counts:
+                self._share(said, said.text)
+                return
+            self._waiting.setdefault(said.hash, said.text)
+        if lesson := self._known.get(said.hash):
+            lesson.hear(said, may_settle=self._may(said, said.hash), may_revive=self._may_revive(said))
+        elif said.kind == RETIRED:
+            self._refuse(said)
+        elif said.kind in (OBSERVED, SHARED):
+            self._early.setdefault(said.hash, []).append(said)
+
+    def lessons(self) -> list[SharedLesson[Entry]]:
+        found = {id(lesson): lesson for lesson in self._known.values()}
+        return sorted((lesson.told() for lesson in found.values()), key=lambda lesson: lesson.id)
+
+    def unsettled(self) -> tuple[list[SharedText[Entry]], list[RefusedText[Entry]]]:
+        """Return the texts that await a curator, and those refused."""
+        waiting = [text for hash, text in self._waiting.items() if hash not in self._known]
+        refused = [each for hash, each in self._refused.items() if hash not in {*self._known, *self._waiting}]
+        return sorted(waiting, key=lambda text: text.line), sorted(refused, key=lambda each: each.line)
+
+    def _share(self, said: _Said[Entry], text: SharedText[Entry]) -> None:
+        lesson, edited = self._known.get(said.hash), self._known.get(text.edits)
+        if edited and self._may(said, text.edits) and self._may(said, said.hash):
+            if lesson and lesson is not edited:
+                edited.join(lesson)
+                self._known.update(dict.fromkeys(lesson.texts, edited))
+            edited.edit(said, text)
+            lesson = edited
+        elif lesson:
+            lesson.hear(said, may_settle=False, may_revive=self._may_revive(said))
+        else:
+            lesson = _Lesson(said, text)
+            for each in self._early.pop(said.hash, ()):
+                lesson.hear(each, may_settle=False, may_revive=False)
+        self._known[said.hash] = lesson
+
+    def _refuse(self, said: _Said[Entry]) -> None:
+        """Retire a text that does not count yet. Its author takes it back; of others, a curator refuses it."""
+        text = self._waiting.get(said.hash)
+        if text and self._may(said, said.hash):
+            del self._waiting[said.hash]
+            if said.author != text.author:
+                self._refused[said.hash] = RefusedText(text, said.author, said.line, said.reason)
+
+    def _may(self, said: _Said[Entry], hash: str) -> bool:
+        """Return True for the author of a text, and for curators."""
+        return said.is_curator or self._first.get(hash) == said.author
+
+    def _may_revive(self, said: _Said[Entry]) -> bool:
+        return said.is_curator if self._curated else self._may(said, said.hash)
 
 
-def _is_observation(said: _Said[Entry]) -> bool:
-    return said.kind == OBSERVED or bool(said.text and not said.text.edits)
+class _Lesson(Generic[Entry]):
+    """One lesson while lines are read: its text, those before, and what was said of it."""
+
+    def __init__(self, said: _Said[Entry], text: SharedText[Entry]) -> None:
+        self.texts = {text.id: text}
+        self._text = text
+        self._authors = {said.author: None}
+        self._days = {(said.author, said.day)}
+        self._times = [milliseconds_of(said.line)]
+        self._is_retired, self._reason = False, ""
+
+    def hear(self, said: _Said[Entry], *, may_settle: bool, may_revive: bool) -> None:
+        """Count an observation, and retire or revive the lesson if whoever says so may."""
+        if said.kind == RETIRED:
+            if not may_settle:
+                return
+            self._is_retired, self._reason = True, said.reason
+        elif said.kind in (OBSERVED, SHARED):
+            self._days.add((said.author, said.day))
+            self._authors.setdefault(said.author)
+        if said.kind in (CONFIRMED, OBSERVED, SHARED) and may_revive:
+            self._is_retired, self._reason = False, ""
+        self._times.append(milliseconds_of(said.line))
+
+    def edit(self, said: _Said[Entry], text: SharedText[Entry]) -> None:
+        """Put a text in the place of the one that it names.
+
+        If that was replaced already, the first edit stays; but several from one machine that had not heard of it are
+        taken one after the other.
+        """
+        is_same = text.author == self._text.author and machine_of(text.line) == machine_of(self._text.line)
+        self._authors.setdefault(said.author)
+        self._times.append(milliseconds_of(said.line))
+        if text.edits == self._text.id or is_same:
+            self.texts[text.id] = self._text = text
+        else:
+            self.texts.setdefault(text.id, text)
+
+    def join(self, other: _Lesson[Entry]) -> None:
+        """Take over another lesson, whose text a curator has put in the place of this one's."""
+        self.texts = other.texts | self.texts
+        self._authors |= other._authors
+        self._days |= other._days
+        self._times += other._times
+
+    def told(self) -> SharedLesson[Entry]:
+        former = tuple(text for id, text in self.texts.items() if id != self._text.id)
+        times = min(self._times), max(self._times)
+        return SharedLesson(
+            self._text, len(self._days), tuple(self._authors), former, *times, self._is_retired, self._reason
+        )

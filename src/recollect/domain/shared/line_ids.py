@@ -66,6 +66,10 @@ def milliseconds_of(id: str) -> int:
     return _parts(id)[0]
 
 
+def machine_of(id: str) -> str:
+    return id[21:]
+
+
 def time_of(id: str) -> str:
     """Return the time of a line as files have it."""
     return time_text(datetime.fromtimestamp(milliseconds_of(id) / 1000, UTC))

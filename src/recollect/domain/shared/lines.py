@@ -30,7 +30,8 @@ _SCOPE = re.compile(rf"({'|'.join(SCOPE_KINDS)}):([a-z0-9][a-z0-9._-]{{0,62}})")
 class TeamLine:
     """One statement about lessons of a scope. All but its id and body come from the server.
 
-    `role` is that of its author when the server took it, `seq` its place in the scope's log.
+    `role` is that of its author when the server took it, `seq` its place in the scope's log. `maker` has made the token
+    by which the author spoke; empty for the author's own login.
     """
 
     id: str
@@ -39,6 +40,7 @@ class TeamLine:
     author: str = field(default="", kw_only=True)
     role: str = field(default="", kw_only=True)
     received: str = field(default="", kw_only=True)
+    maker: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,17 @@ class TeamScope:
     curated: bool = False
     lines: int = 0
     last_seq: int = 0
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A scope that this user may have, and has not accepted."""
+
+    scope: str
+    role: str
+    by: str
+    at: str
+    declined: bool = False
 
 
 @dataclass(frozen=True)

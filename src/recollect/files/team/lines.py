@@ -33,12 +33,15 @@ def _parse(line: dict[str, Any]) -> TeamLine:
     id, body, seq = line.get("line"), line.get("body"), line.get("seq")
     if not is_line_id(id) or not isinstance(body, dict) or type(seq) is not int:
         raise InvalidEntry("a pulled line has an id, a place and a body")
-    author, role, received = (str(line.get(name) or "") for name in ("author", "role", "received"))
-    return TeamLine(str(id), cast("dict[str, Any]", body), seq=seq, author=author, role=role, received=received)
+    author, role, received, maker = (str(line.get(name) or "") for name in ("author", "role", "received", "maker"))
+    known = cast("dict[str, Any]", body)
+    return TeamLine(str(id), known, seq=seq, author=author, role=role, received=received, maker=maker)
 
 
 def _write(line: TeamLine) -> str:
     fields = {"line": line.id, "seq": line.seq, "author": line.author, "role": line.role, "received": line.received}
+    if line.maker:
+        fields["maker"] = line.maker
     return json.dumps({**fields, "body": line.body}, ensure_ascii=False, separators=(",", ":"))
 
 

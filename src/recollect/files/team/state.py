@@ -25,7 +25,9 @@ _VERSION = 1
 _MAX_BYTES = 8 * 1024 * 1024
 _MOST_REFUSED = 1_000
 _MOST_RENAMED = 100_000
+_MOST_INVITED = 100
 _LONGEST = 4096
+_LONGEST_NAME = 63
 _LONGEST_REASON = 500
 
 Result = TypeVar("Result")
@@ -47,6 +49,15 @@ class JoinedScope:
     role: str
     curated: bool = False
     last_seq: int = 0
+
+
+@dataclass
+class Invited:
+    """A scope that this user may have and has not accepted: in which role, invited by whom and when."""
+
+    role: str
+    by: str = ""
+    at: str = ""
 
 
 @dataclass
@@ -72,6 +83,7 @@ class TeamState:
     clock: str = ""  # the last id that this machine gave or saw
     skew: float = 0.0  # in seconds: how far the server's clock is ahead of this machine's
     scopes: dict[str, JoinedScope] = field(default_factory=dict[str, JoinedScope])
+    invited: dict[str, Invited] = field(default_factory=dict[str, Invited])
     links: dict[str, str] = field(default_factory=dict[str, str])  # scopes of projects, each with its project
     outbox: Outbox = field(default_factory=Outbox)
     contacted_at: str = ""
@@ -134,6 +146,7 @@ def _document(state: TeamState) -> dict[str, Any]:
         "clock": state.clock,
         "skew": state.skew,
         "scopes": {name: vars(scope) for name, scope in state.scopes.items()},
+        "invited": {name: vars(each) for name, each in list(state.invited.items())[:_MOST_INVITED]},
         "links": state.links,
         "outbox": vars(state.outbox),
         "contacted_at": state.contacted_at,
@@ -165,6 +178,7 @@ def _parsed(document: object) -> TeamState:
         clock=clock if is_line_id(clock) else "",
         skew=_number(fields.get("skew")),
         scopes={name: _scope(value) for name, value in _object(fields.get("scopes")).items() if is_scope(name)},
+        invited={name: _invited(each) for name, each in _object(fields.get("invited")).items() if is_scope(name)},
         links={scope: place for scope, place in links.items() if is_scope(scope) and isinstance(place, str)},
         outbox=_outbox(fields.get("outbox")),
         contacted_at=_text(fields, "contacted_at"),
@@ -179,6 +193,12 @@ def _scope(value: object) -> JoinedScope:
     fields = _object(value)
     role = _text(fields, "role")
     return JoinedScope(role if role in ROLES else ROLES[0], fields.get("curated") is True, _whole(fields, "last_seq"))
+
+
+def _invited(value: object) -> Invited:
+    fields = _object(value)
+    role, by = _text(fields, "role"), cut(_text(fields, "by"), _LONGEST_NAME)
+    return Invited(role if role in ROLES else ROLES[0], by, _text(fields, "at"))
 
 
 def _outbox(value: object) -> Outbox:

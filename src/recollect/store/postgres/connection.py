@@ -7,7 +7,6 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
-from zlib import crc32
 
 from psycopg.pq import TransactionStatus
 
@@ -18,7 +17,7 @@ from recollect.store.postgres.migrations import NEWER, NEWEST
 from recollect.store.postgres.raw import FAILURES, UNHURRIED, Hanging, translated
 from recollect.store.postgres.replica import Replica
 from recollect.store.postgres.schema import literal, quoted
-from recollect.store.postgres.server import Server, lock_of
+from recollect.store.postgres.server import Server
 from recollect.store.postgres.team_schema import group_names
 from recollect.store.repeat import repeated
 
@@ -254,23 +253,22 @@ class PostgresConnection:
         self._depth += 1
 
     def _begin(self) -> None:
-        lock = crc32(f"{self.schema} {self.scope}".encode()) - 2**31  # the same number for all clients
         self._raw.limit = self._limit
         with self._raw.pipeline():
             # Each statement sees what was committed before it, so those after the lock see all of other writers.
             self._raw.execute(b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
             self._raw.execute(self._lock())
             self._raw.execute(self._setting(_OWN))
-            self._raw.execute(b"SELECT need_to_write()")
-            self._raw.execute(f"SELECT pg_advisory_xact_lock({lock}, 1)".encode())
+            self._raw.execute(b"SELECT take_turn()")
 
     def _lock(self) -> bytes:
-        """Return the statement that makes a transaction wait for whoever changes the schema, and for all locks."""
+        """Return the statement that makes a transaction wait for whoever changes the schema, and for all locks.
+
+        Who changes it keeps the ledger to himself, which nobody else can: a member may only read it, as is done here.
+        """
         patience = literal(f"{max(1, round(self.patience * 1000))}ms")
-        first, second = lock_of(self.schema)
-        return (
-            f"SELECT set_config('lock_timeout', {patience}, true), pg_advisory_xact_lock_shared({first}, {second})"
-        ).encode()
+        ledger = f"{quoted(self.schema)}._migrations"
+        return f"SELECT set_config('lock_timeout', {patience}, true), (SELECT max(version) FROM {ledger})".encode()
 
     def end(self, *, kept: bool) -> None:
         self._depth -= 1
@@ -382,6 +380,7 @@ class PostgresConnection:
                 "hnsw.ef_search": "100",
                 "recollect.user": acting.user,
                 "recollect.role": acting.role,
+                "recollect.token": acting.token,
                 "recollect.scope": self.scope,
                 "recollect.read": ",".join(read),
             }
@@ -442,6 +441,9 @@ class PostgresConnection:
             told = f"{login} may not act for {self._acting.user}"
             grant = f"GRANT {quoted(group_names(self.schema)[1])} TO {quoted(login)}"
             raise StoreError(f"cannot use {self.name}: {told}; run there as an administrator: {grant}")
+        if self._acting.scope and self._acting.scope not in reads:
+            invited = "SELECT need(scope, 'reader') FROM invitations() WHERE scope = ?"
+            self._rows(invited, (self._acting.scope,), _ALL)
         self._is_writable = is_writable
         self._reads = tuple(sorted({*reads, self.scope}))
         self._settings.clear()

@@ -29,6 +29,16 @@ _ENCRYPTION = (
 )
 
 
+# What a server says that runs, and does not let somebody in so. The driver knows no state of it.
+_NOT_LET_IN = (
+    "authentication failed",
+    "no password supplied",
+    "does not exist",
+    "no pg_hba.conf entry",
+    "not permitted",
+)
+
+
 def explained(
     error: Exception, name: str, *, limit: float, patience: float = 0.0, user: str = "USER", group: str = ""
 ) -> StoreError:
@@ -66,11 +76,17 @@ def explained(
     for word, hint in _ENCRYPTION:
         if word in told:
             return StoreError(f"{told}; {hint}")
+    return StoreError(f"{told}; {_lost(error, told) or '`recollect doctor` says more'}")
+
+
+def _lost(error: Exception, told: str) -> str:
+    """Return what to do about a server that cannot be reached, or does not let somebody in; empty for other errors."""
     is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    advice = "`recollect doctor` says more"
-    if is_lost and (error.sqlstate is None or error.sqlstate[:2] in _UNREACHABLE):
-        advice = "check that the server runs, and lets you in (the password comes from PGPASSWORD or ~/.pgpass)"
-    return StoreError(f"{told}; {advice}")
+    if not is_lost or (error.sqlstate is not None and error.sqlstate[:2] not in _UNREACHABLE):
+        return ""
+    if any(word in told for word in _NOT_LET_IN):
+        return "the server runs; check the login in the address, and the password in PGPASSWORD or ~/.pgpass"
+    return "check that the server runs, and its name and port in the address"
 
 
 def _first_line(error: Exception) -> str:

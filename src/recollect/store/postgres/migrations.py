@@ -12,6 +12,10 @@ from recollect.store.postgres.audit_schema import AUDIT
 from recollect.store.postgres.scopes_schema import SCOPES
 from recollect.store.postgres.team_schema import TEAM
 from recollect.store.postgres.tokens_schema import TOKENS
+from recollect.store.postgres.trust.authors import AUTHORS
+from recollect.store.postgres.trust.consent import CONSENT
+from recollect.store.postgres.trust.ids import IDS
+from recollect.store.postgres.trust.invited_tokens import INVITED_TOKENS
 
 # Compared by bytes, as Python and SQLite do, whatever the language of the server.
 _TEXT = 'text COLLATE "C" NOT NULL'
@@ -317,6 +321,8 @@ MIGRATIONS: tuple[tuple[str, Sequence[str]], ...] = (
     ("m003_team", (*TEAM, *TOKENS, *AUDIT)),
     ("m004_scopes", SCOPES),
     ("m005_vectors_by_scope", ("CREATE INDEX vectors_by_scope ON vectors (scope, model, kind)",)),
+    ("m006_trust", (*CONSENT, *AUTHORS, *INVITED_TOKENS)),
+    ("m007_ids", IDS),
 )
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"

@@ -16,6 +16,7 @@ from recollect.store.postgres.migrations import LEDGER, MIGRATIONS, NEWER, NEWES
 from recollect.store.postgres.scopes_schema import grants
 from recollect.store.postgres.team_schema import CLOSED, group_names, team_grants
 from recollect.store.postgres.tokens_schema import token_grants
+from recollect.store.postgres.trust import consent, ids, invited_tokens
 
 Rows = Callable[..., list[Any]]
 
@@ -105,6 +106,7 @@ class Schema:
                     raise StoreError(f"cannot use {self._shown}: {told}; {advice}") from error
             owner = self._act_as_owner()
             try:
+                self._take_ledger()
                 self._open()
             except errors.InsufficientPrivilege as error:
                 told = f"the schema {self._schema} belongs to {owner}"
@@ -122,6 +124,7 @@ class Schema:
         version = self._version()
         for statement in LEDGER:
             self._rows(statement)
+        self._take_ledger()
         self._protect("NO FORCE")  # until this transaction ends, the owner changes rows of all scopes
         for number, (name, statements) in enumerate(MIGRATIONS, 1):
             if number > version:
@@ -132,11 +135,18 @@ class Schema:
         self._protect("ENABLE ROW LEVEL SECURITY, FORCE")
         self._open()
 
+    def _take_ledger(self) -> None:
+        """Wait for all who write, who have read the ledger before anything else, and let no other one begin.
+
+        So they wait for each other here, and not for each other's tables.
+        """
+        self._rows("LOCK TABLE _migrations IN ACCESS EXCLUSIVE MODE")
+
     def _open(self) -> None:
         """Give the group of members its rights, if there is one, and nobody else any."""
         self._run(CLOSED)
         if self._rows("SELECT 1 FROM pg_roles WHERE rolname = ?", [group_names(self._schema)[0]]):
-            for statement in (*team_grants(), *token_grants(), *AUDIT_GRANTS, *grants()):
+            for statement in (*team_grants(), *token_grants(), *AUDIT_GRANTS, *grants(), *_trust_grants()):
                 self._run(statement)
 
     def _protect(self, action: str) -> None:
@@ -196,6 +206,15 @@ class Schema:
             return 0
         ((version,),) = self._rows(f"SELECT coalesce(max(version), 0) FROM {quoted(self._schema)}._migrations")
         return version
+
+
+def _trust_grants() -> list[str]:
+    called = (*consent.CALLED, *invited_tokens.CALLED, *ids.CALLED)
+    return [
+        *(f"GRANT EXECUTE ON FUNCTION {each} TO {{member}}" for each in called),
+        "GRANT SELECT ON consents TO {member}",
+        "GRANT SELECT (redeemed_at) ON tokens TO {member}",
+    ]
 
 
 def quoted(name: str) -> str:

@@ -148,10 +148,7 @@ def _locked(raw: RawConnection, name: str) -> Generator[None]:
 
 
 def lock_of(name: str) -> tuple[int, int]:
-    """Return the numbers of the lock that whoever changes a schema holds alone, and its writers with each other.
-
-    A transaction takes it before any other lock. So they wait for each other here, and not for each other's tables.
-    """
+    """Return the numbers of the lock that whoever changes a schema holds, and nobody else asks for."""
     return crc32(name.encode()) - 2**31, 2
 
 

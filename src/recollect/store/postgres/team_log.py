@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from recollect.domain.shared.lines import ROLES, Refusal, TeamLine, TeamScope
+from recollect.domain.shared.lines import ROLES, Invitation, Refusal, TeamLine, TeamScope
 from recollect.errors import StoreError
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.team import AuditLine, Member, TeamGroups, Token, TokenUser
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 _UTC = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
 
-_LINE = f"l.id, l.body::text, l.seq, l.author, l.role, {_UTC.format('l.received')}"
+# When a line was received tells it from the same one that was sent again to a server which had lost it.
+_EXACTLY = _UTC.replace("SS", "SS.US")
+_LINE = f"l.id, l.body::text, l.seq, l.author, l.role, {_EXACTLY.format('l.received')}, l.maker"
 
 # Lines sent at once, and their characters, so that no statement takes long.
 _PORTION = 500
@@ -31,7 +33,8 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON; no text there can have
 
 _BEGINNING = "rct_"  # of every token, so that a credential is told by its shape
 _TOKEN_BYTES = 32
-_TOKEN_TIMES = ("created_at", "expires_at", "last_used_at", "revoked_at")
+_INVITATION = "rci_"  # of every invitation to a token
+_TOKEN_TIMES = ("created_at", "expires_at", "last_used_at", "revoked_at", "redeemed_at")
 
 
 class PostgresTeamLog:
@@ -76,6 +79,15 @@ class PostgresTeamLog:
             for name, kind, role, curated, last in rows
         ]
 
+    def invitations(self) -> list[Invitation]:
+        rows = self._run(
+            f"SELECT scope, role, added_by, {_UTC.format('at')}, declined FROM invitations() ORDER BY scope"
+        )
+        return [Invitation(*row) for row in rows]
+
+    def answer(self, scope: str, *, accept: bool) -> None:
+        self._do("SELECT answer_scope(?, ?)", (scope, accept))
+
     def personal_scope(self) -> str:
         ((name,),) = self._do("SELECT personal_scope()")
         return name
@@ -94,7 +106,9 @@ class PostgresTeamLog:
 
     def members(self, scope: str) -> list[Member]:
         rows = self._run(
-            f"SELECT login, role, added_by, {_UTC.format('at')} FROM members WHERE scope = ? ORDER BY login", (scope,)
+            f"SELECT m.login, m.role, m.added_by, {_UTC.format('m.at')}, m.login = '*' OR coalesce(c.accepted, false)"
+            " FROM members m LEFT JOIN consents c USING (scope, login) WHERE m.scope = ? ORDER BY m.login",
+            (scope,),
         )
         return self._of_member(scope, [Member(*row) for row in rows])
 
@@ -155,11 +169,16 @@ class PostgresTeamLog:
     # Tokens
 
     def create_token(self, login: str, scope: str, role: str, seconds: float, name: str = "") -> tuple[int, str]:
-        token = _BEGINNING + secrets.token_urlsafe(_TOKEN_BYTES)
+        token = _new_token(_BEGINNING if login == self.user() else _INVITATION)
         ((number,),) = self._do(
             "SELECT create_token(?, ?, ?, ?, ?, ?)", (_hash(token), login, scope, _checked(role), seconds, name)
         )
         return number, token
+
+    def redeem_token(self, invitation: str) -> tuple[Token, str]:
+        token = _new_token(_BEGINNING)
+        ((number, *_),) = self._do("SELECT number FROM redeem_token(?, ?)", (_hash(invitation.strip()), _hash(token)))
+        return next(each for each in self.tokens() if each.number == number), token
 
     def tokens(self) -> list[Token]:
         times = [f"coalesce({_UTC.format(name)}, '')" for name in _TOKEN_TIMES]
@@ -195,8 +214,8 @@ def _checked(role: str) -> str:
 
 def _lines_of(rows: Sequence[Sequence[Any]]) -> list[TeamLine]:
     return [
-        TeamLine(id, _body_of(body), seq=seq, author=author, role=role, received=received)
-        for id, body, seq, author, role, received in rows
+        TeamLine(id, _body_of(body), seq=seq, author=author, role=role, received=received, maker=maker)
+        for id, body, seq, author, role, received, maker in rows
     ]
 
 
@@ -210,6 +229,10 @@ def _body_of(text: str) -> dict[str, Any]:
         if isinstance(body, dict):
             return cast("dict[str, Any]", body)
     return {}
+
+
+def _new_token(beginning: str) -> str:
+    return beginning + secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 def _hash(token: str) -> str:

@@ -1,4 +1,4 @@
-"""The team: texts to be reviewed, the scopes as they are on this machine, an exchange by a button, refused lines."""
+"""The team: invitations, texts to be reviewed, the scopes here, an exchange by a button, what was refused."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from recollect.domain.word_diff import word_diff
 from recollect.errors import RecollectError, TeamError, UnknownMemory
 from recollect.team import say
 from recollect.team.exchange import exchange
-from recollect.team.join import members_of, status
+from recollect.team.join import answer, members_of, status
 from recollect.team.joined import find_team, joined_team, scope_of
 from recollect.team.review import Awaiting, awaiting_named, awaiting_review
 from recollect.web.call import Call
 
 APPROVE, REFUSE = "approve", "refuse"
+ACCEPT = "accept"
 
 _MOST_SHOWN = 50
 _LONGEST_TITLE = 60
@@ -97,6 +98,18 @@ def sync(call: Call) -> Response:
     return call.done(done.sentence, more=more, to="/team")
 
 
+def answered(call: Call) -> Response:
+    """Accept a scope to which the user was invited, or decline it. The exchange goes on behind the page."""
+    site, name, is_yes = call.site, call.given("scope"), call.given("way") == ACCEPT
+    answer(site.workspace(), name, accept=is_yes, patience=_PATIENCE)
+    begun = site.exchanges.submit(exchange, site.workspace(), patience=_PATIENCE, wait=_PATIENCE)
+    site.exchanging = begun
+    wait([begun], _LONGEST)
+    if is_yes:
+        return call.done(f"Accepted {name}.", more=["What its members share is found here from now on."])
+    return call.done(f"Declined {name}.", more=["Nothing of it is found here, and you are not asked again."])
+
+
 def scope(call: Call) -> Response:
     """Show the members of a scope, as `recollect team member` does: this asks the server."""
     workspace, name = call.site.workspace(), call.names["scope"]
@@ -113,5 +126,6 @@ ROUTES = (
     ("GET", "/team", show),
     ("POST", "/team/settle", settle),
     ("POST", "/team/sync", sync),
+    ("POST", "/team/answer", answered),
     ("GET", "/team/scope/{scope}", scope),
 )

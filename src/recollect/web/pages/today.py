@@ -14,6 +14,7 @@ from recollect.learn.review import capture_named, captures_to_review, note_of
 from recollect.overview.inbox import ACCEPT, DISMISS, EDIT, MUTE, quick_items
 from recollect.overview.settle import Settled, keep_capture, settle
 from recollect.sessions.timeline import sessions_lately
+from recollect.team.joined import find_team
 from recollect.web.call import Call
 from recollect.web.pages.note_form import note_given, note_problems
 
@@ -34,8 +35,15 @@ def show(call: Call) -> Response:
         since = time_text(datetime.now(UTC) - _LATELY)
         lately = sessions_lately(engine, project=None, limit=_MOST_SESSIONS)
     sessions = [each for each in lately if each.last >= since] or lately[:1]
+    team = find_team(call.site.workspace().global_store)
     return call.page(
-        "today.html", items=items, keys=KEYS, is_whole=slow.is_fresh, warnings=slow.warnings, sessions=sessions
+        "today.html",
+        items=items,
+        keys=KEYS,
+        is_whole=slow.is_fresh,
+        warnings=slow.warnings,
+        sessions=sessions,
+        invited=team.invited if team else {},
     )
 
 
