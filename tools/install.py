@@ -34,7 +34,7 @@ class Progress:
         for line in lines:
             if found := _DOWNLOAD.match(line):
                 self._take(found)
-            elif line.startswith("Installing collected packages"):
+            elif line.startswith("Installing collected packages") and self.packages:
                 self._show(f"Unpacking {self._so_far()} ...", ends=True)
 
     def _take(self, found: re.Match[str]) -> None:

@@ -7,6 +7,7 @@ The way by markdown needs only the standard library, no database and no network.
 from __future__ import annotations
 
 import os
+import time
 
 from recollect.domain.hashing import content_hash
 from recollect.domain.ranking.selection import deduplicate, select
