@@ -16,8 +16,9 @@ from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
 from recollect.files.journal.kinds import Staged
 from recollect.files.met import has_met
-from recollect.learn.duplicates import find_duplicates
+from recollect.learn.duplicates import Pair, find_duplicates
 from recollect.learn.review import captures_to_review, note_of
+from recollect.memories.likeness import plain
 from recollect.store.values import Feedback
 from recollect.truth.stale import StaleEntry, stale_here
 
@@ -29,11 +30,16 @@ WAYS: dict[str, dict[str, str]] = {
     CAPTURE: {ACCEPT: "Keep", EDIT: "Edit", DISMISS: "Dismiss"},
     CONTRADICTED: {ACCEPT: "Still true", EDIT: "Edit", DISMISS: "Retire", MUTE: "Mute"},
     STALE: {ACCEPT: "Still true", EDIT: "Edit", DISMISS: "Retire", MUTE: "Mute"},
-    ALIKE: {ACCEPT: "Merge", EDIT: "Edit", DISMISS: "Keep both", MUTE: "Mute"},
+    ALIKE: {ACCEPT: "Merge", DISMISS: "Different", EDIT: "Edit", MUTE: "Mute"},
     IN_VAIN: {ACCEPT: "Keep", EDIT: "Edit", DISMISS: "Retire", MUTE: "Mute"},
 }
 
-_MOST_PAIRS = 20
+# Nobody has asked about pairs here, so only those are offered that do look like the same thing told twice: from this
+# likeness on, and where more than this share of the shorter one's words is in the other. `recollect dedupe` has the rest.
+_MOST_PAIRS = 3
+_LEAST_LIKENESS = 0.85
+_MOST_WORDS = 0.5
+
 _LONGEST = 300
 _MOST_OF_A_KIND = 100
 
@@ -105,9 +111,9 @@ def slow_items(engine: Engine) -> tuple[list[Item], list[str]]:
     items = [_of_stale(each) for each in stale if each.entry.id not in muted][:_MOST_OF_A_KIND]
     if engine.store.read_only:
         return items, warnings
-    found = find_duplicates(engine, dry_run=True, most=_MOST_PAIRS)
+    found = find_duplicates(engine, dry_run=True)
     pairs = [(one, other, 1.0) for one, other in found.merged]
-    pairs += [(pair.one, pair.other, pair.likeness) for pair in found.pairs]
+    pairs += [(pair.one, pair.other, pair.likeness) for pair in found.pairs if _is_offered(pair)]
     return [*items, *(_of_pair(*pair) for pair in pairs[:_MOST_PAIRS])], list(dict.fromkeys(warnings))
 
 
@@ -198,6 +204,12 @@ def _of_stale(stale: StaleEntry) -> Item:
         commits = [f"{commit.hash[:8]} {commit.subject.strip()}" for commit in file.commits[:1]]
         why.append("; ".join([file.changed.text, *commits]))
     return _of_entry(STALE, stale.entry, why)
+
+
+def _is_offered(pair: Pair) -> bool:
+    one, other = (set(plain(each.embedded_text).split()) for each in (pair.one, pair.other))
+    shared = len(one & other) / max(1, min(len(one), len(other)))
+    return pair.likeness >= _LEAST_LIKENESS and shared > _MOST_WORDS
 
 
 def _of_pair(one: StoredEntry, other: StoredEntry, likeness: float) -> Item:

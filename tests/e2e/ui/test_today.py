@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -10,6 +12,8 @@ from tests.conftest import World
 from tests.e2e.ui.conftest import entry_of, ids_of
 
 Visit = Callable[..., Page]
+
+SAMPLE = Path(__file__).parents[3] / "examples" / "sample-project"
 
 
 def opened(visit: Visit, world: World) -> Page:
@@ -153,3 +157,23 @@ def test_pair_that_is_kept_is_not_asked_about_again(lived: World, visit: Visit) 
     page.reload()
     expect(page.get_by_role("heading", name="Last sessions")).to_be_visible()
     expect(row(page, "Check the plan before you add an index")).to_have_count(0)
+    later = opened(visit, lived)  # another server
+    expect(row(later, "Check the plan before you add an index")).to_have_count(0)
+
+
+def test_different_is_as_prominent_as_merge(lived: World, visit: Visit) -> None:
+    page = opened(visit, lived)
+    choose(page, "Check the plan before you add an index")
+    buttons = page.locator("[data-row][aria-current=true]").get_by_role("button")
+    merge, different = buttons.filter(has_text="Merge"), buttons.filter(has_text="Different")
+    looks = "each => ['color', 'backgroundColor', 'borderColor', 'fontWeight'].map(name => getComputedStyle(each)[name])"
+    assert different.evaluate(looks) == merge.evaluate(looks)
+    assert [text.split()[0] for text in buttons.all_inner_texts()[:2]] == ["Merge", "Different"]
+
+
+def test_lessons_of_the_sample_are_not_offered_as_alike(semantic_world: World, visit: Visit) -> None:
+    shutil.copytree(SAMPLE, semantic_world.project, dirs_exist_ok=True)
+    page = opened(visit, semantic_world)
+    assert len(ids_of(semantic_world)) >= 30
+    expect(page.locator("[data-row]").filter(has_text="alike")).to_have_count(0)
+    expect(page.get_by_role("button", name="Merge")).to_have_count(0)

@@ -142,6 +142,18 @@ def test_pair_awaits_until_both_are_kept(engine: Engine) -> None:
     assert slow.items(engine) == []
 
 
+def test_three_pairs_await_at_most_and_none_with_other_words(engine: Engine) -> None:
+    for thing in ("gateway", "mailer", "printer", "scanner", "router"):
+        for amount in ("load", "heavy load"):
+            text = f"Retry the {thing} with jitter when its {thing} times out under {amount}"
+            lesson(engine, text, f"{thing} {amount}".title())
+    slow = SlowItems()
+    slow.look(engine)
+    items = slow.items(engine)
+    assert kinds(items) == [ALIKE] * 3
+    assert all(item.title.split()[0] == item.other_title.split()[0] for item in items)
+
+
 def test_slow_item_is_left_out_once_its_entry_is_retired(engine: Engine) -> None:
     lesson(engine, "Retry with jitter when the payment gateway times out under load", "Jitter")
     other = lesson(engine, "Retry with jitter when the payment gateway times out under heavy load", "Jitter again")
