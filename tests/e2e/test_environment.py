@@ -180,7 +180,7 @@ def test_first_start_builds_an_environment_that_finds_by_meaning(machine: Machin
     ]
 
     again = machine.start_session()
-    assert again["systemMessage"] == "recollect: 2 lessons recalled"
+    assert again["systemMessage"] == "recollect: 2 memories recalled"
     assert machine.run("status").stderr == "", "nothing is built a second time"
     assert [path.name for path in (machine.data / "environments").iterdir()] == [built.name]
 

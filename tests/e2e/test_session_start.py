@@ -126,7 +126,7 @@ def test_a_new_session_is_given_the_block_and_the_user_its_size(world: World, se
     began = begin(world, RECOLLECT_MEMORY_SEMANTIC_ENABLED=str(semantic).lower(), **BY_WORDS)
     assert began.block.startswith(TITLE)
     assert "### Pattern: One [repository]\n> The one lesson." in began.block
-    assert began.message == "recollect: 1 lesson recalled"
+    assert began.message == "recollect: 1 memory recalled"
     assert log_of(world) == ""
 
 
@@ -254,8 +254,8 @@ def test_a_project_s_memories_are_in_view_from_the_start(world: World, semantic:
     [
         ("start", 1, ""),
         ("never", 1, ""),
-        ("always", 1, "recollect: no lesson recalled, 1 title of memories given"),
-        ("always", 2, "recollect: no lesson recalled, 2 titles of memories given"),
+        ("always", 1, "recollect: no memory recalled, 1 title given"),
+        ("always", 2, "recollect: no memory recalled, 2 titles given"),
     ],
 )
 def test_the_user_is_told_of_titles_alone_if_the_settings_say_always(
@@ -386,7 +386,7 @@ def test_captures_that_await_review_are_told_beside_the_block(world: World) -> N
     stage_captures(world, 2)
     stage_captures(world, 3, world.home / "another")
     began = begin(world)
-    assert began.message == "recollect: 2 captures await your review: /memory:review. 1 lesson recalled."
+    assert began.message == "recollect: 2 captures await your review: /memory:review. 1 memory recalled."
     assert "Pattern: One" in began.block
     assert began.message not in began.block
 
@@ -402,14 +402,14 @@ def test_a_journal_that_cannot_be_read_costs_a_line_in_the_log_and_nothing_else(
     (world.store / "session-captures.jsonl").mkdir(parents=True)
     began = begin(world)
     assert "Pattern: One" in began.block
-    assert began.message == "recollect: 1 lesson recalled"
+    assert began.message == "recollect: 1 memory recalled"
     assert "session-captures.jsonl" in log_of(world)
 
 
 @pytest.mark.parametrize("semantic", [False, True])
 @pytest.mark.parametrize(
     ("show", "message"),
-    [("start", "recollect: 12 lessons recalled"), ("always", "recollect: 12 lessons recalled"), ("never", "")],
+    [("start", "recollect: 12 memories recalled"), ("always", "recollect: 12 memories recalled"), ("never", "")],
 )
 def test_the_user_is_told_how_many_lessons_were_given_unless_the_settings_say_never(
     world: World, bank_text: Callable[..., str], semantic: bool, show: str, message: str
@@ -440,8 +440,8 @@ def test_a_degraded_engine_is_told_once_a_day(semantic_world: World) -> None:
     first, second = begin(semantic_world), begin(semantic_world, session="s2")
     assert first.message.startswith("recollect: memories are not chosen as well as they could be: ")
     assert "recollect rebuild" in first.message
-    assert first.message.endswith(". 1 lesson recalled.")
-    assert second.message == "recollect: 1 lesson recalled"
+    assert first.message.endswith(". 1 memory recalled.")
+    assert second.message == "recollect: 1 memory recalled"
     for began in (first, second):
         assert "Pattern: One" in began.block
         assert "| semantic: degraded (" in began.block
@@ -706,7 +706,7 @@ def test_a_store_that_cannot_be_written_costs_no_block(open_world: World, known:
     )
     began = Began(done.returncode, done.stdout, done.stderr)
     assert "Pattern: One" in began.block
-    assert (began.message == "recollect: 1 lesson recalled") is known  # a store that is there can be read
+    assert (began.message == "recollect: 1 memory recalled") is known  # a store that is there can be read
 
 
 @pytest.fixture
@@ -758,9 +758,9 @@ def test_a_value_that_cannot_be_read_is_said_at_the_next_start_once_a_day(world:
     assert begin(world, "compact").message == ""
     assert begin(world, session="s1").message == (
         "recollect: .claude/iflow-dev.local.md line 1: retrieval.enabled must be true or false, not 'flase';"
-        " false is used; `recollect config` shows it and 1 more of the kind. 1 lesson recalled."
+        " false is used; `recollect config` shows it and 1 more of the kind. 1 memory recalled."
     )
-    assert begin(world, session="s2").message == "recollect: 1 lesson recalled"
+    assert begin(world, session="s2").message == "recollect: 1 memory recalled"
     other = replace(world, project=world.home / "till")
     other.project.mkdir()
     other.write_local_settings("retrieval.enabled: flase\n")

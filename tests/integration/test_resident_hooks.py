@@ -150,7 +150,7 @@ def test_the_user_is_told_the_same_with_and_without_an_engine(semantic_world: Wo
     assert by_engine == told("alone", **ALONE)
     prompted, started = by_engine
     assert prompted == ("recollect: 1 memory recalled" if show == "always" else "")
-    assert started == ("" if show == "never" else "recollect: 41 lessons recalled")
+    assert started == ("" if show == "never" else "recollect: 41 memories recalled")
 
 
 # A database that is damaged while the engine has it open

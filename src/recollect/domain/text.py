@@ -58,6 +58,12 @@ _STRUCTURE = ("# ", "## ", "### ", "---")
 _JSON_ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t"}
 
 
+def memories_and_titles(texts: int, titles: int) -> str:
+    """Tell how much was given: texts of memories, and titles of others. Lines and pages say it in the same words."""
+    told = [counted(texts, "memory", "memories")] if texts or not titles else []
+    return " and ".join([*told, *([counted(titles, "title", "titles")] if titles else [])])
+
+
 def counted(count: int, one: str, many: str) -> str:
     """Return a number with its noun."""
     return f"{count:,} {one if count == 1 else many}"

@@ -12,7 +12,7 @@ from recollect.domain.prompt_block import main_text, prompt_block
 from recollect.domain.quick_json import parse
 from recollect.domain.ranking.trust import REPOSITORY
 from recollect.domain.stored import ACTIVE
-from recollect.domain.text import counted
+from recollect.domain.text import memories_and_titles
 from recollect.errors import StorageError
 from recollect.files.memory.memories import MAX_BYTES, MemoryFile
 from recollect.files.session.record import add_given, add_words
@@ -150,8 +150,8 @@ class PromptRequest:
         if not self.text or self.workspace.settings.text("retrieval.show") != "always":
             return ""
         if not self.told:
-            return f"no memory recalled, {counted(len(self.maybes), 'title', 'titles')} given"
-        return f"{counted(len(self.told), 'memory', 'memories')} recalled"
+            return f"no memory recalled, {memories_and_titles(0, len(self.maybes))} given"
+        return f"{memories_and_titles(len(self.told), len(self.maybes))} recalled"
 
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:
         """Return the current memory file at a path, or None if it must not be shown.

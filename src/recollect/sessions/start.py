@@ -7,7 +7,7 @@ import os
 import time
 
 from recollect.config.settings_keys import EVENTS
-from recollect.domain.text import counted
+from recollect.domain.text import memories_and_titles
 from recollect.errors import StoreError
 from recollect.files.session.record import add_given, add_words, read_record, reset_given, sweep_records
 from recollect.recall.deferred import DeferredWrites
@@ -100,16 +100,16 @@ def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
 
 
 def said(start: Start, injection: Injection) -> str:
-    """Return the line for the user about the lessons given; empty if the settings ask for none.
+    """Return the line for the user about what was given; empty if the settings ask for none.
 
     Titles alone are worth a line only if the settings ask for every line: all sessions of a young project have them.
     """
     show = start.workspace.settings.text("retrieval.show")
     if injection.titles and not injection.entries and show == "always":
-        return f"no lesson recalled, {counted(len(injection.titles), 'title', 'titles')} of memories given"
+        return f"no memory recalled, {memories_and_titles(0, len(injection.titles))} given"
     if not injection.entries or show == "never":
         return ""
-    return f"{counted(len(injection.entries), 'lesson', 'lessons')} recalled"
+    return f"{memories_and_titles(len(injection.entries), len(injection.titles))} recalled"
 
 
 def withheld(start: Start, injection: Injection) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from recollect.domain.feedback.kinds import MENTIONED, USES
 from recollect.domain.stored import STATUSES, StoredEntry
+from recollect.domain.text import counted, memories_and_titles
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
 from recollect.files.journal.kinds import Staged
@@ -20,7 +21,10 @@ _MOST_STORED = 200
 
 @dataclass
 class SessionLine:
-    """A session in a line: when, where, how often it was given something, and how much of that it used."""
+    """A session in a line: when, where, how often it was given something, and how much of that it used.
+
+    `texts` and `titles` have the ids of the entries that were given as a text and by their titles.
+    """
 
     session: str
     project: str
@@ -32,6 +36,20 @@ class SessionLine:
     texts: set[str] = field(default_factory=set[str])
     titles: set[str] = field(default_factory=set[str])
     used: set[str] = field(default_factory=set[str])
+
+    @property
+    def given(self) -> str:
+        """Return how much it was given; an entry whose text followed its title counts once, as a memory."""
+        return memories_and_titles(len(self.texts), len(self.titles - self.texts))
+
+    @property
+    def times(self) -> str:
+        """Return when it was given something; prompts that were given nothing leave no receipt, and are not counted."""
+        parts = ["its start"] if self.starts else []
+        parts += [counted(self.prompts, "prompt", "prompts")] if self.prompts else []
+        parts += [counted(self.searches, "search", "searches")] if self.searches else []
+        *first, last = parts
+        return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass

@@ -126,8 +126,8 @@ def test_session_is_not_given_again_what_instructions_for_all_agents_say(client:
 def test_line_about_what_was_recalled_is_shown_to_the_user_and_not_to_the_model(client: Client) -> None:
     client.world.write_bank("patterns", f"### Pattern: Locks\n{_SAID}\n\n### Pattern: Cents\nKeep money in cents.\n")
     run = client.ask("Hello there.")
-    assert "2 lessons recalled" in run.told_to_the_user[0]
-    assert "lessons recalled" not in run.requests[0].text
+    assert "2 memories recalled" in run.told_to_the_user[0]
+    assert "memories recalled" not in run.requests[0].text
 
 
 @pytest.mark.oldest
@@ -136,4 +136,4 @@ def test_line_about_what_was_recalled_is_shown_on_a_terminal(client: Client) -> 
     client.ask("Hello there.")  # the first session in a project is told more
 
     with client.session() as session:
-        session.wait_for("recollect: 2 lessons recalled")
+        session.wait_for("recollect: 2 memories recalled")

@@ -59,7 +59,7 @@ def test_page_is_whole_without_server_script_or_request(world: World, chromium: 
     expect(page.get_by_role("heading", name="What shop-front remembers")).to_be_visible()
     expect(page.get_by_role("heading", name="Use a queue for orders")).to_be_visible()
     expect(page.locator("article strong")).to_have_text("clients")
-    page.locator("details", has_text="1 memory given").first.locator("summary").click()
+    page.locator("details", has_text=" at 1 prompt").first.locator("summary").click()
     expect(page.locator(".given").first).to_contain_text("Draw the delay at random")
     expect(page.get_by_role("img", name="Tokens given a day")).to_be_visible()
     assert asked == [path.as_uri()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
@@ -23,6 +24,23 @@ def test_timeline_has_a_line_for_each_session_by_day(lived: World, visit: Visit)
     page.get_by_label("Project").select_option(label="shop")
     expect(page.locator("[data-row]")).to_have_count(12)
     page.wait_for_url("**project=**")
+
+
+def test_page_counts_what_was_given_as_the_line_at_the_start_did(semantic_world: World, visit: Visit) -> None:
+    world = semantic_world
+    world.write_bank("patterns", "### Pattern: Locks\nTake the locks in one order.\n")
+    for number in range(3):
+        world.write_decision(f"orders-{number}", title=f"Orders live in PostgreSQL {number}")
+    event = {"session_id": "s1", "cwd": str(world.project), "source": "startup"}
+    said = json.loads(world.run_hook("session-start", event).stdout)["systemMessage"]
+    world.run_hook("prompt", {**event, "prompt": "Please translate the French poem about the sea."})
+    given = "1 memory and 3 titles"
+    assert said.endswith(f"{given} recalled.")
+    page = visit(world, "/sessions")
+    expect(page.locator("[data-row]")).to_contain_text(f"{given} at its start")
+    expect(page.locator("[data-row]")).not_to_contain_text("0 prompts")
+    page.locator("[data-row] .title").click()
+    expect(page.locator(".lead")).to_contain_text(f"It was given {given} at its start, and used 0.")
 
 
 def test_story_tells_what_was_given_used_and_captured(lived: World, visit: Visit) -> None:
