@@ -775,6 +775,23 @@ def test_words_around_a_long_paste_are_heard(session: Session) -> None:
     assert sorted(held_for(session.stops())) == ["decision", "preference"]
 
 
+def test_signs_of_a_capture_are_escaped_once_where_they_are_rendered(session: Session) -> None:
+    said = "We decided to use Vec<u8> & SQLite because it needs no server."
+    session.says(f"{said}\nWe chose WAL rather than a rollback journal because readers never wait.")
+    assert_passed(session.stops(STAGE))
+    [capture] = journal_of(session.world)
+    assert capture["snippets"][0] == said
+    assert said in session.world.run("review", capture["staged"]).stdout
+    assert "&" not in session.world.run("review").stdout.replace("Vec<u8> & SQLite", "")
+    kept = session.world.run("review", "--accept", capture["staged"])
+    assert kept.returncode == 0, kept.stderr
+    listed = json.loads(session.world.run("list", "--json").stdout)["memories"]
+    assert "Vec<u8> & SQLite" in listed[0]["title"]
+    given = session.world.run_hook("prompt", {**session.event(), "prompt": "Do we use Vec & SQLite without a server?"})
+    assert "Vec&lt;u8&gt; &amp; SQLite" in given.stdout
+    assert "&amp;lt;" not in given.stdout
+
+
 def test_staged_captures_are_no_memories_of_the_store(session: Session) -> None:
     session.says(DECISION)
     assert_passed(session.stops(STAGE))

@@ -6,6 +6,7 @@ from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.data_text import data_line
 from recollect.domain.quick_json import dump
 from recollect.domain.text import cut
+from recollect.domain.triage.score import shown_snippet
 from recollect.domain.triage.spoken import ASKED
 from recollect.files.session.triage_context import write_findings
 from recollect.hooks.answer import Answer
@@ -83,7 +84,7 @@ def _still_true(done: Capture) -> str:
 def _quoted(done: Capture) -> str:
     """Return a line with the hints of each finding: its evidence, or else its first sentence. A summary has none."""
     quotes = [
-        f'{finding.category} "{data_line(told).translate(_QUOTES)}"'
+        f'{finding.category} "{data_line(shown_snippet(told)).translate(_QUOTES)}"'
         for finding, _ in done.held
         if finding.category != SESSION_SUMMARY
         for told in finding.evidence or finding.snippets[:1]

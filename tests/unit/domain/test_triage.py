@@ -19,7 +19,7 @@ from recollect.domain.entry import Entry, Part
 from recollect.domain.start_block import block, markdown_status
 from recollect.domain.triage.phrases import Lexicon, Rule, words_of
 from recollect.domain.triage.said import CODE, masked_code, spoken_lines
-from recollect.domain.triage.score import Activity, Finding, Said, clean_snippet, find
+from recollect.domain.triage.score import Activity, Finding, Said, clean_snippet, find, shown_snippet
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, os.pardir))
 NOTHING = Activity(0, 0, 0)
@@ -249,12 +249,13 @@ def test_windows_keep_inline_code_and_leave_out_fenced_code() -> None:
 
 def test_a_snippet_is_cleaned() -> None:
     dirty = "a\x00b\x7f\u200bc\u202ed\u2066e\ufeff\U000e0041 `f` <g> & h\ti\nj"
-    assert clean_snippet(dirty) == "abcde f &lt;g&gt; &amp; h i j"
+    assert clean_snippet(dirty) == "abcde f <g> & h i j"
+    assert shown_snippet(clean_snippet(dirty)) == "abcde f &lt;g&gt; &amp; h i j"
 
 
 @given(st.text(alphabet="ab&<>` \t\u200b\x00", max_size=400))
 def test_a_snippet_is_short_and_never_has_half_an_entity(text: str) -> None:
-    snippet = clean_snippet(text)
+    snippet = shown_snippet(clean_snippet(text))
     assert len(snippet) <= 120
     bare = snippet.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
     assert not set(bare) & set("&<>`\t\u200b\x00")

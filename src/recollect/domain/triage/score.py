@@ -198,9 +198,17 @@ def _shortened(text: str) -> str:
 
 
 def clean_snippet(text: str) -> str:
-    """Return the text on one line of at most 120 characters, without invisible characters, backticks or markup."""
+    """Return the text on one line of at most 120 characters, without invisible characters and backticks.
+
+    It is stored so. Whoever shows it escapes it: text that is escaped twice is nobody's.
+    """
     plain = one_line(text[:_LONGEST_CLEANED].replace("`", ""))
-    safe = unmarked(plain)
+    return plain if len(plain) <= LONGEST_SNIPPET else plain[: LONGEST_SNIPPET - 1].rstrip() + "…"
+
+
+def shown_snippet(snippet: str) -> str:
+    """Return a snippet for a model, with its markup escaped, still of at most 120 characters."""
+    safe = unmarked(snippet)
     if len(safe) <= LONGEST_SNIPPET:
         return safe
     cut = safe[: LONGEST_SNIPPET - 1]

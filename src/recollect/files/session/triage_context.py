@@ -7,7 +7,7 @@ import time
 from stat import S_ISREG
 
 from recollect.domain.text import unmarked, visible
-from recollect.domain.triage.score import Finding
+from recollect.domain.triage.score import Finding, shown_snippet
 
 # The path is part of the format, so it is the same on all systems.
 _PLACE = "/tmp/.memory-triage-context-"  # noqa: S108 (opened without following links, and nobody else's is written)
@@ -74,7 +74,9 @@ def context_text(finding: Finding, session: str) -> str:
     head = (
         f"Category: {finding.category}\nScore: {finding.score:.2f}\n{_SESSION}{_name(session)}\n\n<transcript_data>\n"
     )
-    tail = "\n</transcript_data>\n\nKey snippets:\n" + "".join(f"- {snippet}\n" for snippet in finding.snippets)
+    tail = "\n</transcript_data>\n\nKey snippets:\n" + "".join(
+        f"- {shown_snippet(each)}\n" for each in finding.snippets
+    )
     data = unmarked(visible("\n---\n".join(finding.windows))).encode("utf-8", "replace")
     room = _MOST_BYTES - len((head + tail).encode("utf-8", "replace"))
     if len(data) <= room:
