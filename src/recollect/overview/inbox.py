@@ -35,7 +35,7 @@ WAYS: dict[str, dict[str, str]] = {
 }
 
 # Nobody has asked about pairs here, so only those are offered that do look like the same thing told twice: from this
-# likeness on, and where more than this share of the shorter one's words is in the other. `recollect dedupe` has the rest.
+# likeness on, and where more than this share of the shorter one's words is in the other. `recollect dedupe` has all.
 _MOST_PAIRS = 3
 _LEAST_LIKENESS = 0.85
 _MOST_WORDS = 0.5

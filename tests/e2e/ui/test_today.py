@@ -166,7 +166,9 @@ def test_different_is_as_prominent_as_merge(lived: World, visit: Visit) -> None:
     choose(page, "Check the plan before you add an index")
     buttons = page.locator("[data-row][aria-current=true]").get_by_role("button")
     merge, different = buttons.filter(has_text="Merge"), buttons.filter(has_text="Different")
-    looks = "each => ['color', 'backgroundColor', 'borderColor', 'fontWeight'].map(name => getComputedStyle(each)[name])"
+    looks = (
+        "each => ['color', 'backgroundColor', 'borderColor', 'fontWeight'].map(name => getComputedStyle(each)[name])"
+    )
     assert different.evaluate(looks) == merge.evaluate(looks)
     assert [text.split()[0] for text in buttons.all_inner_texts()[:2]] == ["Merge", "Different"]
 
