@@ -145,8 +145,16 @@ def test_standard_input_is_read(world: World) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["we", "use", "tabs"], "give the text as one argument, in quotes"),
-        (["gossip", "We use tabs."], "category must not be 'gossip' but one of"),
+        (
+            ["we", "use", "tabs"],
+            "'we' is no category\nA text of several words needs quotes: recollect add 'we use tabs'",
+        ),
+        (["foo", "bar"], "'foo' is no category\nA text of several words needs quotes: recollect add 'foo bar'"),
+        (
+            ["adr", "use", "tabs"],
+            "more than one argument\nA text of several words needs quotes: recollect add decision 'use tabs'",
+        ),
+        (["desicion", "We use tabs."], "'desicion' is no category; did you mean decision?"),
         ([" "], "the text is empty"),
         ([], "no editor can be opened, because there is no terminal; give a TEXT"),
     ],
@@ -266,3 +274,12 @@ def test_tag_for_a_known_text_is_added_and_named(world: World) -> None:
     assert (done["outcome"], done["changed"]) == ("updated", ["tags"])
     record = json.loads((world.project / done["path"]).read_text(encoding="utf-8"))
     assert "onlytag" in record["tags"]
+
+
+@pytest.mark.parametrize("words", [["foo", "bar"], ["foo", "bar baz " * 50], ["decision", "x", "y"]])
+def test_text_without_quotes_is_told_in_two_short_lines(world: World, words: list[str]) -> None:
+    done = world.run("add", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2
+    assert max(map(len, lines)) <= 110

@@ -159,3 +159,14 @@ def test_a_bank_behind_a_link_out_of_the_project_is_refused_and_nothing_is_made_
     assert done.returncode == 1
     assert "leads out of the project" in done.stderr
     assert list(elsewhere.iterdir()) == []
+
+
+def test_missing_file_is_named_also_where_nobody_can_be_asked(world: World) -> None:
+    done = world.run("import", "/nope.md")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "Error: there is no file /nope.md\n")
+
+
+def test_file_tells_its_category_by_any_of_its_names(world: World) -> None:
+    path = world.home / "anti-pattern.md"
+    path.write_text("- Never retry without jitter.\n", encoding="utf-8")
+    assert imported(world, str(path), "--dry-run")["path"].endswith("anti-patterns.md")

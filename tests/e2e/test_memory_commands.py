@@ -524,3 +524,36 @@ def test_list_since_before_all_years_is_a_wrong_use(world: World) -> None:
     done = world.run("list", "--since", "9999y")
     assert done.returncode == 2
     assert "give a date, such as 2026-01-31" in done.stderr
+
+
+@pytest.mark.parametrize(("typed", "name"), [("tech-debt", "tech_debt"), ("anti-pattern", "anti-patterns")])
+def test_category_by_another_of_its_names_is_understood_and_printed_by_one(
+    semantic_world: World, typed: str, name: str
+) -> None:
+    def run(*arguments: str) -> str:
+        done = semantic_world.run(*arguments, RECOLLECT_MEMORY_EMBEDDING_ENABLED="false")
+        assert done.returncode == 0, (arguments, done.stderr)
+        return done.stdout
+
+    run("add", typed, "The parser has no tests yet.")
+    if typed == "anti-pattern":
+        lesson = {"name": "Parse twice", "description": "Parsing twice is slow.", "category": typed}
+        assert name in run("upsert", "--entry-json", json.dumps(lesson), "--json")
+    else:
+        run("config", "set", f"categories.{typed}.retention_days", "30")
+        assert run("config", "get", f"categories.{name}.retention_days") == "30\n"
+        path = semantic_world.project / ".claude" / "memory" / "memory-config.json"
+        path.write_text(json.dumps({"categories": {typed: {"retention_days": 40}}}), encoding="utf-8")
+        assert run("config", "get", f"categories.{typed}.retention_days") == "40\n"
+        run("config", "set", f"categories.{typed}.retention_days", "50")
+        assert json.loads(path.read_text(encoding="utf-8"))["categories"][name] == {"retention_days": 50}
+        assert run("config", "get", f"categories.{name}.retention_days") == "50\n"
+    for command in (
+        ["list", "--category", typed],
+        ["search", "--category", typed, "parser"],
+        ["export", "--category", typed],
+    ):
+        assert "parser" in run(*command).lower()
+    for given in (typed, name):
+        shown = run("show", f"{given}/the-parser-has-no-tests-yet")
+        assert next(line.split()[1] for line in shown.splitlines() if line.startswith("Category")) == name

@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from recollect.cli.editor import Draft, asks_again, find_editor, run_editor
+from recollect.cli.failure import Misread
 from recollect.cli.shared import is_terminal, json_option, pressed, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES
-from recollect.domain.category_names import category_named
+from recollect.domain.category_names import category_named, near_category
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import ACTIVE, KEEP_BOTH, SUPERSEDES, UPDATES
 from recollect.domain.text import cut, one_line, visible
@@ -26,6 +27,7 @@ from recollect.learn.remember import JOURNALLED, REINFORCED, STORED
 
 _MAX_BYTES = 64 * 1024
 _LONGEST_TITLE = 80
+_LONGEST_SHOWN = 40
 _INSTEAD = "give a TEXT, or - for standard input"
 # The fields of an entry, and what a person types for them.
 _OPTIONS = {
@@ -151,13 +153,12 @@ def _ask(workspace: Workspace, added: Memorized) -> None:
 
 def _parted(words: tuple[str, ...]) -> tuple[str, str]:
     """Return the category and the text in the arguments of the command, each perhaps empty."""
-    if len(words) > 2:
-        raise click.UsageError("give the text as one argument, in quotes")
-    category, text = "", ""
+    category, text = _category(words[0]) if words else "", ""
+    if len(words) > 2 or (len(words) == 2 and not category):
+        raise _misread(words, category)
     if len(words) == 2:
-        category, text = _category(words[0], usage=True), words[1]
+        text = words[1]
     elif words:
-        category = _category(words[0], usage=False)
         text = "" if category else words[0]
     if text == "-":
         text = _standard_input()
@@ -178,13 +179,23 @@ def _file(path: str, workspace: Workspace) -> str:
     raise click.UsageError(f"--file: there is no {path!r} in this project")
 
 
-def _category(word: str, *, usage: bool) -> str:
+def _misread(words: tuple[str, ...], category: str) -> click.UsageError:
+    """Return an error of two short lines: what is wrong with the words, and what to type instead."""
+    first = cut(one_line(words[0]), _LONGEST_SHOWN)
+    near = near_category(first)
+    meant = f"; did you mean {near}?" if near else ""
+    wrong = "the text is more than one argument" if category else f"{first!r} is no category{meant}"
+    text = shlex.quote(cut(one_line(" ".join(words[1:] if category else words)), _LONGEST_SHOWN))
+    return Misread(
+        f"{wrong}\nA text of several words needs quotes: recollect add {f'{category} ' if category else ''}{text}"
+    )
+
+
+def _category(word: str) -> str:
     try:
         return category_named(word)
-    except InvalidEntry as error:
-        if not usage:
-            return ""
-        raise click.UsageError(f"{error}. A text of several words needs quotes") from error
+    except InvalidEntry:
+        return ""
 
 
 def _standard_input() -> str:

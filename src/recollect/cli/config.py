@@ -59,7 +59,7 @@ def get(context: click.Context, key: str, as_json: bool, project_root: str) -> N
     if as_json or context.meta["json"]:
         print_json(_as_object(settings, found))
     else:
-        click.echo(whole(as_text(settings.value(key))))
+        click.echo(whole(as_text(settings.value(found.name))))
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})
@@ -87,6 +87,7 @@ def unset(key: str, as_json: bool, project_root: str) -> None:
 
 
 def _change(project_root: str, key: str, value: str | None, as_json: bool) -> None:
+    key = known_key(key).name
     changed = change_setting(project_root, key, value, os.environ)
     edit = changed.edit
     path = os.path.relpath(edit.path, project_root)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -14,6 +14,13 @@ from recollect.domain.secrets.detect import redact
 from recollect.errors import RecollectError, StorageError, WriteRefused
 
 _FAILED = 1
+
+
+class Misread(click.UsageError):
+    """Wrong usage that is said without the usage of the command, because the sentence has what to type instead."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"Error: {self.format_message()}", file=file, err=file is None)
 
 
 class ForPrograms(click.Command):

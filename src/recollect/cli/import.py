@@ -39,9 +39,9 @@ def command(
     each bullet and each paragraph makes one; what stands out at its beginning is the name. Shows the entries, asks, and
     appends them to the project's bank. FILE may be a file of a bank itself. Its own text stays as it is.
     """
+    plan = plan_import(workspace, file, category or "", everywhere=everywhere)
     if not (yes or dry_run) and (as_json or not is_terminal(sys.stdin)):
         raise click.UsageError("nobody can be asked here: give --yes to write the entries, or --dry-run to see them")
-    plan = plan_import(workspace, file, category or "", everywhere=everywhere)
     warn(plan.problems)
     if not as_json:
         _show(plan)

@@ -22,6 +22,7 @@ from recollect.config.settings_keys import (
     Value,
     as_text,
     is_clients_own,
+    key_named,
 )
 from recollect.domain.quick_json import parse
 from recollect.domain.text import utc_text
@@ -132,16 +133,17 @@ def load_settings(project_root: str, environment: Mapping[str, str] | None = Non
     """Load a project's settings from its files and the environment."""
     found: dict[str, tuple[Value, str]] = {}
     problems: list[Problem] = []
-    for where, source, name, raw in (
+    for where, source, given, raw in (
         *_project_file(project_root, problems),
         *_local_file(project_root, problems),
         *_variables(os.environ if environment is None else environment),
     ):
-        key = BY_NAME.get(name)
+        key = key_named(given)
         if key is None:
-            doubtful = source == LOCAL and not name.startswith("memory_")
-            problems.append(Problem(where, f"{name} is not a setting", unknown=name, doubtful=doubtful))
+            doubtful = source == LOCAL and not given.startswith("memory_")
+            problems.append(Problem(where, f"{given} is not a setting", unknown=given, doubtful=doubtful))
             continue
+        name = key.name
         value, reason = check(key, raw)
         if value is not None and key.is_harmless and source in _FILES and not key.is_harmless(value):
             doubt = _doubt(project_root, _FILES[source], name, as_text(value))

@@ -11,7 +11,8 @@ from difflib import get_close_matches
 from recollect.config.consent import agree
 from recollect.config.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
 from recollect.config.settings import THRESHOLDS, Problem, Settings, check, load_settings, local_lines, settings_path
-from recollect.config.settings_keys import BY_NAME, BY_VARIABLE, LOCAL, Key, Value, as_text
+from recollect.config.settings_keys import BY_NAME, BY_VARIABLE, LOCAL, Key, Value, as_text, key_named
+from recollect.domain.categories import CATEGORIES
 from recollect.errors import InvalidSetting, UnsafeEdit
 from recollect.files.json_edit import remove_value, set_value
 from recollect.files.locks import locked_folder
@@ -55,7 +56,7 @@ def known_key(name: str) -> Key:
     Raises:
         InvalidSetting: the name is unknown; the message suggests the nearest one.
     """
-    key = BY_NAME.get(name)
+    key = key_named(name)
     if key is None:
         meant = nearest(name)
         hint = f"did you mean {meant}?" if meant else "`recollect config` lists them all."
@@ -108,7 +109,7 @@ def _edit(root: str, key: Key, value: Value | None) -> Edit:
 def _rewrite(root: str, key: Key, value: Value | None) -> str:
     local, shared = settings_path(root, LOCAL_SETTINGS), settings_path(root, PROJECT_SETTINGS)
     local_text, shared_text = read_text(local), read_text(shared)
-    in_local = any(name == key.name for _, name, _ in local_lines(local_text))
+    in_local = any(key_named(name) is key for _, name, _ in local_lines(local_text))
     if in_local or (key.file == LOCAL and not _in_json(shared_text, key)):
         mark = "\ufeff" if local_text.startswith("\ufeff") else ""
         path, before, after = local, local_text, mark + _edit_local(local_text.removeprefix(mark), key, value)
@@ -134,13 +135,16 @@ def _edit_json(text: str, key: Key, value: Value | None) -> str:
     path = key.name.split(".")
     if text.strip() and key.name.startswith(THRESHOLDS):
         text = remove_value(text, [*path[:-1], path[-1].upper()])
+    other = [*path[:1], *(part.replace("_", "-") if part in CATEGORIES else part for part in path[1:])]
+    if text.strip() and other != path:
+        text = remove_value(text, other)
     if value is None:
         return remove_value(text, path) if text.strip() else text
     return set_value(text, path, json.dumps(value))
 
 
 def _edit_local(text: str, key: Key, value: Value | None) -> str:
-    number = next((n for n, name, _ in local_lines(text) if name == key.name), None)
+    number = next((n for n, name, _ in local_lines(text) if key_named(name) is key), None)
     if number is None and value is None:
         return text
     lines = (text or read_text(TEMPLATE)).split("\n")
@@ -150,7 +154,7 @@ def _edit_local(text: str, key: Key, value: Value | None) -> str:
         comment = re.search(r"\s#(.*?)\r?$", lines[number - 1])
         lines[number - 1 : number] = [f"#{comment[1]}{end}", *line] if comment else line
         if not line:  # only the first line of a key counts: without it, a second would take effect
-            lines = [other for other in lines if key.name not in _names(other)]
+            lines = [other for other in lines if key not in map(key_named, _names(other))]
             lines += [""] if lines and lines[-1].endswith("\r") else []  # keep the final line break
         return "\n".join(lines)
     at = insertion_point(lines)

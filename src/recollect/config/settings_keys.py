@@ -439,4 +439,10 @@ KEYS: tuple[Key, ...] = (
 )
 
 BY_NAME = {key.name: key for key in KEYS}
+
 BY_VARIABLE = {key.variable: key for key in KEYS}
+
+
+def key_named(name: str) -> Key | None:
+    """Return the setting with a name; within one for a category, hyphens may join words as underscores do."""
+    return BY_NAME.get(name) or (BY_NAME.get(name.replace("-", "_")) if "." in name else None)

@@ -36,6 +36,14 @@ def category_named(given: object) -> str:
     raise InvalidEntry(f"category must not be {cut(one_line(given[:400]), 40)!r}{hint} but one of: {listed}")
 
 
+def known_category(given: str) -> str:
+    """Return the category for a name, or the name itself if no category has it."""
+    try:
+        return category_named(given)
+    except InvalidEntry:
+        return given
+
+
 def near_category(given: str) -> str:
     """Return the category whose name is nearly the given one; empty if there is none."""
     from difflib import get_close_matches

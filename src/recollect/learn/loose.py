@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from recollect.config import locations
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.category_names import known_category
 from recollect.errors import InvalidEntry
 from recollect.files.bank.bank import BankFile, read_bank, read_bank_file
 from recollect.files.bank.loose import loose_lessons
@@ -51,7 +52,7 @@ def plan_import(workspace: Workspace, path: str, category: str = "", *, everywhe
         raise InvalidEntry(f"there is no file {path}")
     if os.path.isdir(path):
         raise InvalidEntry(f"{path} is a folder; give one file of it")
-    category = category or os.path.basename(path).removesuffix(".md")
+    category = known_category(category or os.path.basename(path).removesuffix(".md"))
     if category not in KNOWLEDGE:
         raise InvalidEntry(f"{path} does not tell the category; give --category with one of {', '.join(KNOWLEDGE)}")
     of_store = os.path.dirname(os.path.realpath(path)) == os.path.realpath(workspace.global_store)

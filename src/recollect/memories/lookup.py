@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from recollect.config.memory_root import target_file
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.category_names import known_category
 from recollect.domain.memory import slugify
 from recollect.domain.stored import APART, ID_LENGTH, RETIRED, STATUSES, StoredEntry, is_hexadecimal
 from recollect.domain.text import cut, one_line
@@ -190,7 +191,7 @@ class _Stored:
         """Return the slug in a name, and the lessons whose slug begins with it."""
         held = self._held
         above, _, slug = name.rpartition("/") if held is None else name.partition("#")
-        slug = _slug_in(slug)
+        slug, above = _slug_in(slug), known_category(above)
         if held is None and (above not in ("", *KNOWLEDGE) or not slug):
             return slug, []
         near = [id for id, known in slugs.items() if known.startswith(slug) and (held is None or id in held)]
@@ -283,7 +284,8 @@ def _read(root: MemoryRoot | None, found: Found) -> MemoryFile:
 def _meant(root: MemoryRoot, files: list[Found], name: str, project_root: str) -> tuple[list[Found], list[Found]]:
     """Return the memory files with a name, and those whose name begins with it."""
     above, _, slug = name.rpartition("/")
-    categories = {category for category, folder in root.folders.items() if above in ("", category, folder)}
+    named = (above, known_category(above))
+    categories = {each for each, folder in root.folders.items() if not above or each in named or folder == above}
     slug = _slug_in(slug.removesuffix(ENDING))
     if not categories:
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from recollect.config.memory_root import left_behind, memory_root
 from recollect.config.needed_extras import needed_extras
 from recollect.config.settings import load_settings
-from recollect.config.settings_edit import Edit, set_setting, unset_setting
+from recollect.config.settings_edit import Edit, known_key, set_setting, unset_setting
 from recollect.errors import WriteRefused
 from recollect.files.memory.memories import MemoryRoot
 from recollect.plugin.environment import prepare
@@ -31,6 +31,7 @@ def change_setting(project_root: str, name: str, text: str | None, environ: Mapp
         UnsafeEdit: the file cannot be changed without losing something.
         StorageError: the file could not be written.
     """
+    name = known_key(name).name
     before = _places(project_root, name)
     edit = unset_setting(project_root, name) if text is None else set_setting(project_root, name, text)
     after = _places(project_root, name)

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any, cast
 
 from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.category_names import known_category
 from recollect.domain.entry import CONFIDENCE
 from recollect.domain.hashing import content_hash
 from recollect.domain.ranking.labels import validated
@@ -89,7 +90,7 @@ def parse_entry_input(item: object, where: str = "") -> EntryInput:
         near = get_close_matches(unknown[0], _FIELDS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"the fields are {', '.join(sorted(_FIELDS))}"
         raise InvalidEntry(f"{where}unknown field {unknown[0]!r}; {hint}")
-    category = _text(fields, "category", 40, where, "")
+    category = known_category(_text(fields, "category", 40, where, ""))
     if category not in KNOWLEDGE:
         known = ", ".join(KNOWLEDGE)
         wrong = f"must be one of {known}, not {category!r}" if category else f"is missing; it is one of {known}"
