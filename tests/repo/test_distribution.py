@@ -135,4 +135,4 @@ def test_make_takes_the_distribution_of_the_older_name_away_before_it_installs(t
     )
     gone, installed = calls.read_text(encoding="utf-8").splitlines()
     assert re.fullmatch(r"-m pip uninstall .*--yes .*\brecollect", gone)
-    assert re.fullmatch(r"-m pip install .*-e \.(\[dev\])?", installed)
+    assert re.fullmatch(r"tools/install\.py .*-e \.(\[dev\])?", installed)
