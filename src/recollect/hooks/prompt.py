@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 # The client's event for a slash command that a person has typed.
 _EXPANSION = "UserPromptExpansion"
 
+# Before what such a command prints. Every release says "operation blocked by hook" above it, since a hook can keep a
+# prompt from the model in no other way.
+_NO_ERROR = "No error: recollect has answered by itself, so the model was not asked.\n\n"
+
 
 def handle(event: Event) -> Answer:
     """Return the context to add to a prompt; empty if no memory is relevant."""
@@ -42,7 +46,7 @@ def _command(event: Event) -> Answer:
     from recollect.plugin.slash import printed
 
     text = printed(event.text("command_name"), event.text("command_args"), event.folder())
-    return Answer(dump({"decision": "block", "reason": text})) if text else Answer()
+    return Answer(dump({"decision": "block", "reason": _NO_ERROR + text})) if text else Answer()
 
 
 def _answer(text: str, said: str, warnings: list[str]) -> Answer:

@@ -9,6 +9,8 @@ from tests.conftest import World, days_ago
 
 from recollect.plugin.slash import PRINTED, printed
 
+NO_ERROR = "No error: recollect has answered by itself, so the model was not asked.\n\n"
+
 
 @pytest.mark.parametrize(
     ("name", "given", "words"),
@@ -50,6 +52,7 @@ def test_hook_answers_a_command_that_only_prints(world: World) -> None:
     done = world.run_hook("prompt", {**event, "command_name": "memory:list"})
     answer = json.loads(done.stdout)
     assert answer["decision"] == "block"
+    assert answer["reason"].startswith(NO_ERROR)
     assert "Advisory locks keep importers apart" in answer["reason"]
 
     assert world.run_hook("prompt", {**event, "command_name": "memory:save"}).stdout == ""
@@ -61,7 +64,7 @@ def test_command_with_nothing_to_do_is_answered_and_with_something_left_to_the_m
 
     def answer(name: str) -> str:
         said = world.run_hook("prompt", {**event, "command_name": f"memory:{name}"}).stdout
-        return json.loads(said)["reason"] if said else ""
+        return json.loads(said)["reason"].removeprefix(NO_ERROR) if said else ""
 
     assert answer("gc").startswith("Error: there is no folder "), "there is no memory yet"
     world.write_decision("locks")
