@@ -218,6 +218,18 @@ def test_start_from_markdown_gives_nothing_that_was_retired_or_is_of_another_pro
     assert "Oars" not in text
 
 
+def test_start_from_markdown_quotes_what_an_agent_has_stored(world: World) -> None:
+    from recollect.files.journal.kinds import CAPTURE
+    from recollect.files.journal.log import append_lines
+
+    learn(world)
+    fields = {"name": "Oars", "description": "Oars are greased in May.", "category": "patterns"}
+    append_lines(world.workspace().journal, CAPTURE, [fields | {"source": "session-capture"}])
+    lines = start(world).text.split("\n")
+    assert "> Oars are greased in May." in lines
+    assert OWN[0] in lines
+
+
 # ---- which files are read
 
 

@@ -52,6 +52,11 @@ def _origin(kind: str, project: str, source: str) -> str:
     return YOU if kind == _BANK and not project else REPOSITORY
 
 
+def is_yours(source: str) -> bool:
+    """Return True for the source of a line of the journal that the user has written, or that names no known source."""
+    return _WRITTEN_BY.get(source, YOU) == YOU
+
+
 def more_trusted(source: str, other: str) -> str:
     """Return the more trusted of two sources in the journal, the first of equals."""
     ranks = [ORIGINS.index(_WRITTEN_BY.get(each, IMPORT)) for each in (source, other)]

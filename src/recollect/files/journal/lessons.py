@@ -7,6 +7,7 @@ import os
 
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import CONFIDENCE, Entry, Part
+from recollect.domain.ranking.trust import is_yours
 from recollect.domain.stored import APART, SESSION_CAPTURE, SUPERSEDES
 from recollect.domain.text import escaped, one_line
 from recollect.errors import StorageError
@@ -69,7 +70,7 @@ def _lesson(line: dict[str, Any]) -> Entry | None:
         return None
     count, confidence = line.get("observations"), line.get("confidence")
     text = text.strip()
-    return Entry(
+    entry = Entry(
         category=category,
         name=one_line(name)[:_LONGEST_NAME],
         description=text,
@@ -78,6 +79,8 @@ def _lesson(line: dict[str, Any]) -> Entry | None:
         confidence=confidence if isinstance(confidence, str) and confidence in CONFIDENCE else "medium",
         origin="global",
     )
+    entry.is_vouched = is_yours(str(line.get("source")))
+    return entry
 
 
 def _project_of(line: dict[str, Any]) -> str:
