@@ -139,8 +139,8 @@ def test_an_entry_that_a_bank_has_too_is_one_entry_and_counts_once(semantic_worl
 def test_entries_taken_over_are_given_with_count_and_confidence_whoever_wrote_them(semantic_world: World) -> None:
     usual(semantic_world, row("Retry apart", RETRY, source="import", observation_count=4, confidence="low"))
     given = semantic_world.run("inject").stdout
-    assert f"### Pattern: Index by triggers\n{INDEX}\n- Observation count: 3\n- Confidence: high\n" in given
-    assert f"### Pattern: Retry apart\n{RETRY}\n- Observation count: 4\n- Confidence: low\n" in given
+    for text, count, confidence in ((INDEX, 3, "high"), (RETRY, 4, "low")):
+        assert f"{text}\n> - Observation count: {count}\n> - Confidence: {confidence}\n" in given
 
 
 def test_the_bank_of_another_project_met_later_adds_nothing(semantic_world: World, tmp_path: Path) -> None:

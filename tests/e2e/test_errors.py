@@ -15,6 +15,11 @@ from recollect.errors import RecollectError, WriteRefused
 KEYS = {"error", "code", "fix"}
 
 
+def wrong_usage(words: tuple[str, ...]) -> int:
+    """The exit code for it: programs that call these two expect 1."""
+    return 1 if words in (("inject",), ("upsert",)) else 2
+
+
 def failure(done: Any) -> dict[str, Any]:
     document = json.loads(done.stdout)
     assert set(document) >= KEYS, document
@@ -25,7 +30,7 @@ def failure(done: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_a_bad_argument_with_json_is_a_json_error(world: World, words: tuple[str, ...]) -> None:
     done = world.run(*words, "--json", "--no-such-option")
-    assert done.returncode == 2
+    assert done.returncode == wrong_usage(words)
     assert failure(done)["code"] == "usage"
     assert done.stderr.startswith("Usage: recollect")
 
@@ -33,7 +38,7 @@ def test_a_bad_argument_with_json_is_a_json_error(world: World, words: tuple[str
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_a_bad_argument_without_json_is_told_to_people_only(world: World, words: tuple[str, ...]) -> None:
     done = world.run(*words, "--no-such-option")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (wrong_usage(words), "")
     assert "--help" in done.stderr
 
 
@@ -46,7 +51,7 @@ def test_a_bad_argument_without_json_is_told_to_people_only(world: World, words:
         (["edit", "no-such-memory"], "unknown_memory", 1),
         (["config", "get", "no.such.setting"], "invalid_setting", 1),
         (["upsert", "--entry-json", "{}"], "invalid_entry", 1),
-        (["upsert"], "usage", 2),
+        (["upsert"], "usage", 1),
         (["promote", "--entry-json", "["], "invalid_entry", 1),
         (["index", "--rebuild"], "storage", 1),
         (["backup", "verify", "no-such.tar.gz"], "storage", 1),

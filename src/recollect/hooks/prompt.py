@@ -37,7 +37,7 @@ def handle(event: Event) -> Answer:
     if heard is None:
         return _found(prompt, event, store)
     answer = _answer(str(heard.get("text", "")), str(heard.get("said", "")), texts(heard, "warnings"))
-    answer.stderr = _named(texts(heard, "unusable"))
+    answer.stderr = _named(texts(heard, "unusable"), answer.warnings)
     return answer
 
 
@@ -59,13 +59,16 @@ def _answer(text: str, said: str, warnings: list[str]) -> Answer:
     return answer
 
 
-def _named(problems: list[str]) -> str:
-    """Return lines for standard error that name settings with values that cannot be used."""
+def _named(problems: list[str], warnings: list[str]) -> str:
+    """Return lines for standard error that name settings with values that cannot be used, and the warnings.
+
+    Empty without such a setting: then the warnings are printed anyway.
+    """
     if not problems:
         return ""
     from recollect.domain.data_text import data_line
 
-    return "".join(f"recollect prompt: {data_line(problem)}\n" for problem in bounded(problems))
+    return "".join(f"recollect prompt: {data_line(told)}\n" for told in bounded([*problems, *warnings]))
 
 
 def _found(prompt: str, event: Event, store: str) -> Answer:
@@ -81,7 +84,7 @@ def _found(prompt: str, event: Event, store: str) -> Answer:
         from recollect.sessions.attention import log_settings_problems, unusable_settings
 
         log_settings_problems(workspace, DeferredWrites())
-        answer.stderr = _named(unusable_settings(workspace))
+        answer.stderr = _named(unusable_settings(workspace), answer.warnings)
     answer.afterwards = found.afterwards
     if found.afterwards and found.is_long:
         answer.afterwards = _apart(found.afterwards, store)

@@ -49,7 +49,7 @@ def run(arguments: Sequence[str]) -> int:
         answer.warnings.append(f"{type(error).__name__}: {error}")
     warnings = bounded(answer.warnings)
     _log(name, warnings)
-    if warnings and not answer.code:  # for people who run a hook by hand or read the client's debug log
+    if warnings and not answer.stderr:  # for people who run a hook by hand or read the client's debug log
         print_to(2, "".join(f"recollect {name}: {_shown(warning)}\n" for warning in warnings))
     return answer.code
 
