@@ -84,10 +84,10 @@ def test_outcome_tells_what_is_stored_from_what_is_only_kept(semantic_world: Wor
     }
 
 
-def test_what_is_not_written_is_exit_1_and_says_so(semantic_world: World) -> None:
+def test_what_is_not_written_is_exit_2_and_says_so(semantic_world: World) -> None:
     (semantic_world.store / "session-captures.jsonl").mkdir(parents=True)
     done = upsert(semantic_world, LESSON)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert "session-captures.jsonl" in done.stderr
     assert "safe" not in done.stderr
     assert not (semantic_world.store / "memory.db").exists()

@@ -102,7 +102,7 @@ def test_first_line_is_the_stated_confirmation_and_the_id_is_the_hash_of_the_des
         ({**LESSON, "description": None}, "description"),
         ({**LESSON, "description": "\u200b\u200b"}, "description"),
         ({**LESSON, "description": "d" * 20_000}, "description"),
-        ({**LESSON, "category": "pattern"}, "category"),
+        ({**LESSON, "category": "rule"}, "category"),
         ({**LESSON, "confidence": "certain"}, "confidence must be one of high, medium, low, not 'certain'"),
         ({**LESSON, "confidence": "High"}, "confidence must be one of"),
         ({**LESSON, "source": "model"}, "source must be one of retro, session-capture, manual, import, not 'model'"),

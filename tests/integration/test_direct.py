@@ -135,7 +135,7 @@ def test_file_of_entries_is_taken_once(world: World, team: Team, tmp_path: Path)
 def test_server_that_is_gone_keeps_nothing_and_says_so(world: World, team: Team) -> None:
     gone = {**there(team, "bob"), "RECOLLECT_MEMORY_STORE": f"postgresql://bob@/x?host={world.home}"}
     done = world.run("upsert", "--entry-json", json.dumps(JITTER), **gone)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "check that the server runs" in done.stderr
     assert not (world.store / "session-captures.jsonl").exists()
 

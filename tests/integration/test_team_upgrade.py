@@ -12,6 +12,7 @@ import pytest
 from psycopg.errors import DeadlockDetected
 from tests import postgres
 from tests.beside import Beside
+from tests.conftest import PATIENCE
 from tests.integration.test_postgres_upgrade import ALL
 from tests.laptops import BACKEND, Laptop
 
@@ -174,7 +175,7 @@ def test_lines_of_clients_of_0_6_arrive_while_the_server_is_upgraded(older: Olde
                     begun.set()
 
     client = Beside(go_on)
-    assert begun.wait(60)
+    assert begun.wait(PATIENCE)
     older.upgrade()
     ended.set()
     client.result()

@@ -46,7 +46,8 @@ class WrittenHere:
             self._drop_oldest()
             descriptor = open_private(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
-                os.write(descriptor, f"{_mark(folder)} {name}\n".encode())
+                # The line before may be torn: a new one begins on its own.
+                os.write(descriptor, f"\n{_mark(folder)} {name}\n".encode())
             finally:
                 os.close(descriptor)
         except (OSError, StorageError):
