@@ -192,9 +192,9 @@ def test_a_memory_given_five_times_in_vain_is_at_rest_and_still_found(shop: Worl
     assert (found["id"], found["at_rest"]) == (cookie(shop), True)
     (listed,) = json.loads(run(shop, "list", "--at-rest", "--json"))["memories"]
     assert (listed["id"], listed["at_rest"][:2]) == (cookie(shop), "20")
-    text = run(shop, "list", "--at-rest")
-    assert "at rest" in text
-    assert "recollect unmute NAME" in text
+    done = shop.run("list", "--at-rest", **BY_WORDS)
+    assert done.stdout.endswith("\tat rest\n")
+    assert "recollect unmute NAME" in done.stderr
     assert "at rest since" in run(shop, "why", cookie(shop))
     assert "at rest, as it was given in vain" in run(shop, "try", PROMPT)
 

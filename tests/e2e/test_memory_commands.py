@@ -62,10 +62,23 @@ def test_list_shows_active_memories_by_category_and_title(world: World) -> None:
     done = world.run("list")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
+        f"{memory_id(world, 'c')}\tdecision\t2026-02-03\tApple\n"
+        f"{memory_id(world, 'b')}\tdecision\t2026-01-02\tzebra\n"
+        f"{memory_id(world, 'a', 'runbook')}\trunbook\t2026-01-02\tRestart\n"
+    )
+    shown = world.on_a_terminal("list", columns=120, NO_COLOR="1").decode().replace("\r", "")
+    assert shown == (
         "decision  c  Apple    2026-02-03  shop\n"
         "decision  b  zebra    2026-01-02  x, y\n"
         "runbook   a  Restart  2026-01-02  shop\n"
     )
+
+
+def test_list_names_an_entry_by_its_id_where_the_slug_repeats_the_title(world: World) -> None:
+    put(world, "use-postgres-for", title="Use Postgres for orders")
+    put(world, "orders", title="Use Postgres")
+    shown = world.on_a_terminal("list", columns=120, NO_COLOR="1").decode()
+    assert [line.split()[1] for line in shown.splitlines()] == ["orders", memory_id(world, "use-postgres-for")]
 
 
 @pytest.mark.parametrize("category", ["decision", "session_summary"])
@@ -83,8 +96,8 @@ def test_list_begins_with_what_was_changed_last(world: World, category: str) -> 
     put(world, "other", folder="runbooks", updated_at="2026-02-20T00:00:00Z")
     listed = json.loads(world.run("list", "--category", category, "--json").stdout)["memories"]
     assert [memory["slug"] for memory in listed] == ["c", "b", "a", "e", "d"]
-    everything = [line.split()[1] for line in world.run("list").stdout.splitlines()]
-    assert everything == ["c", "other", "b", "a", "e", "d"]
+    everything = [line.split("\t")[3] for line in world.run("list").stdout.splitlines()]
+    assert everything == ["C", "Other", "B", "A", "E", "D"]
 
 
 def test_a_category_with_a_typo_is_a_usage_error_that_names_the_one_meant(world: World) -> None:
@@ -97,17 +110,22 @@ def test_list_by_state_and_category(world: World) -> None:
     put(world, "a", record_status="retired")
     put(world, "b", record_status="archived")
     put(world, "c", folder="runbooks")
-    assert world.run("list", "--state", "all").stdout == (
-        "retired   decision  a  A  2026-01-02  shop\n"
-        "archived  decision  b  B  2026-01-02  shop\n"
-        "          runbook   c  C  2026-01-02  shop\n"
+    retired = f"{memory_id(world, 'a')}\tdecision\t2026-01-02\tA\tretired\n"
+    archived = f"{memory_id(world, 'b')}\tdecision\t2026-01-02\tB\tarchived\n"
+    active = f"{memory_id(world, 'c', 'runbook')}\trunbook\t2026-01-02\tC\n"
+    assert world.run("list", "--state", "all").stdout == retired + archived + active
+    assert world.run("list", "--state", "archived").stdout == archived
+    assert world.run("list", "--category", "runbook").stdout == active
+    shown = world.on_a_terminal("list", "--state", "all", columns=120, NO_COLOR="1").decode().replace("\r", "")
+    assert shown == (
+        f"retired   decision  {memory_id(world, 'a')}  A  2026-01-02  shop\n"
+        f"archived  decision  {memory_id(world, 'b')}  B  2026-01-02  shop\n"
+        f"          runbook   {memory_id(world, 'c', 'runbook')}  C  2026-01-02  shop\n"
     )
-    assert world.run("list", "--state", "archived").stdout == "archived  decision  b  B  2026-01-02  shop\n"
-    assert world.run("list", "--category", "runbook").stdout == "runbook  c  C  2026-01-02  shop\n"
 
 
-def memory_id(world: World, slug: str) -> str:
-    return entry_id(world.workspace().identity, "decision", slug)
+def memory_id(world: World, slug: str, category: str = "decision") -> str:
+    return entry_id(world.workspace().identity, category, slug)
 
 
 def test_list_as_json(world: World) -> None:
@@ -151,11 +169,10 @@ def test_list_has_lessons_of_all_sources_newest_first(semantic_world: World) -> 
     times = [each["updated_at"][:10] for each in listed]
     assert times == sorted(times, reverse=True)
     by_category = {
-        category: [line.split()[1] for line in world.run("list", "--category", category).stdout.splitlines()]
+        category: [line.split()[0] for line in world.run("list", "--category", category).stdout.splitlines()]
         for category in ("anti-patterns", "heuristics", "patterns", "decision")
     }
-    ids = {each["category"]: each["id"] for each in listed}
-    assert by_category == {**{category: [id] for category, id in ids.items()}, "decision": ["use-postgres"]}
+    assert by_category == {each["category"]: [each["id"]] for each in listed}
 
 
 def test_list_by_tag_time_and_all_states(semantic_world: World) -> None:
@@ -183,9 +200,9 @@ def test_list_by_tag_time_and_all_states(semantic_world: World) -> None:
 def test_long_list_is_cut_and_says_how_to_see_the_rest(world: World) -> None:
     for number in range(53):
         put(world, f"memory-{number:02}")
-    lines = world.run("list").stdout.splitlines()
-    assert len(lines) == 52
-    assert lines[-1].startswith("3 more; --all shows all")
+    done = world.run("list")
+    assert len(done.stdout.splitlines()) == 50
+    assert done.stderr.strip().startswith("3 more; --all shows all")
     assert len(world.run("list", "--all").stdout.splitlines()) == 53
     assert len(json.loads(world.run("list", "--json").stdout)["memories"]) == 53
 
@@ -209,7 +226,7 @@ def test_list_with_a_broken_file_names_it_and_lists_the_others(world: World) -> 
     put(world, "odd").write_text('{"title": 3, "tags": "x", "record_status": null, "updated_at": []}', encoding="utf-8")
     done = world.run("list")
     assert done.returncode == 0
-    assert [line.split()[1] for line in done.stdout.splitlines()] == ["good", "odd"]
+    assert [line.split("\t")[3] for line in done.stdout.splitlines()] == ["Good", "odd"]
     assert "bad.json is not valid JSON" in done.stderr
     assert "worse.json is nested too deeply" in done.stderr
     assert len(json.loads(world.run("list", "--json").stdout)["warnings"]) == 2
@@ -224,7 +241,7 @@ def test_list_shows_hostile_titles_and_tags_on_one_line_each(world: World) -> No
     done = world.run("list")
     lines = done.stdout.splitlines()
     assert len(lines) == 3
-    assert all(line.isprintable() and len(line) < 250 for line in lines)
+    assert all(line.replace("\t", "").isprintable() and len(line) < 250 for line in lines)
 
 
 @pytest.mark.parametrize("name", ["decision", "decisions", "Decisions", "adr", "architecture-decision"])
@@ -238,15 +255,15 @@ def test_category_is_taken_by_any_of_its_names(world: World, name: str) -> None:
     assert (wrong.returncode, "'thing' is not one of 'anti-patterns'" in wrong.stderr) == (2, True)
 
 
-def test_list_names_memories_with_one_slug_by_their_categories(world: World) -> None:
-    put(world, "restart")
-    put(world, "restart", folder="runbooks")
-    put(world, "other")
-    for shown in (world.run("list").stdout, world.on_a_terminal("list", columns=60, NO_COLOR="1").decode()):
-        names = {word for word in shown.split() if "restart" in word or word == "other"}
-        assert names == {"decision/restart", "runbook/restart", "other"}
-    assert [world.run("show", name).returncode for name in ("decision/restart", "runbook/restart")] == [0, 0]
-    assert "runbook/restart" in world.run("list", "--category", "runbook").stdout
+def test_list_names_memories_with_one_slug_by_their_ids(world: World) -> None:
+    put(world, "restart", title="After a restart")
+    put(world, "restart", folder="runbooks", title="How to restart")
+    put(world, "other", title="Something else")
+    shown = world.on_a_terminal("list", columns=120, NO_COLOR="1").decode()
+    names = {line.split()[1] for line in shown.splitlines()}
+    assert names == {memory_id(world, "restart"), memory_id(world, "restart", "runbook"), "other"}
+    only = world.on_a_terminal("list", "--category", "runbook", columns=120, NO_COLOR="1").decode()
+    assert only.split()[1] == memory_id(world, "restart", "runbook")
 
 
 # show

@@ -43,10 +43,18 @@ class Group(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         widest = max(map(len, self.list_commands(ctx)))
         for heading, names in self.grouped(ctx).items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(name.ljust(widest), each.get_short_help_str(_UNLIMITED)) for name, each in commands if each]
             with formatter.section(heading):
-                formatter.write_dl(rows)
+                formatter.write_dl([(name.ljust(widest), self.first_sentence(ctx, name)) for name in names])
+
+    def first_sentence(self, ctx: click.Context, name: str) -> str:
+        """Return the first sentence of a command's help."""
+        command = self.get_command(ctx, name)
+        return short_help(command) if command else ""
+
+
+def short_help(command: click.Command) -> str:
+    """Return the first sentence of a command's help, uncut."""
+    return command.get_short_help_str(_UNLIMITED)
 
 
 def _unbroken(text: str) -> str:

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Set
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 import click
 
 from recollect.cli.shared import (
     CategoryChoice,
     fields_of,
+    is_terminal,
     json_option,
     print_json,
     screen_width,
@@ -21,6 +24,7 @@ from recollect.cli.shared import (
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT
 from recollect.domain.clock import parse_time
+from recollect.domain.memory import slugify
 from recollect.domain.secrets.detect import redact, redacted
 from recollect.domain.stored import ACTIVE, MUTED, STATUSES
 from recollect.domain.text import counted, cut, one_line
@@ -35,6 +39,18 @@ _MOST_NAMED = 2
 _FIELDS = ("id", "slug", "category", "status", "title", "updated_at", "tags", "path", "origin", "supersedes")
 _AGO = re.compile(r"(\d{1,4})\s*([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+class _Row(NamedTuple):
+    """What is shown of an entry."""
+
+    state: str
+    category: str
+    id: str
+    slug: str
+    title: str
+    date: str
+    tags: str
 
 
 def _moment(_context: click.Context, _parameter: click.Parameter, value: str | None) -> datetime | None:
@@ -85,7 +101,8 @@ def command(
     """List the project's memories and the lessons that it is given, the last changed first.
 
     The first column after the category is a name that other commands take. Without --all, the newest 50 are shown;
-    with --json, there is no limit.
+    with --json, there is no limit. In a pipe, a line is an id, a category, a date and a title, with tabs between them;
+    what is not active has its state as a fifth field.
     """
     problems: list[str] = []
     entries = listed(workspace, problems, memories=category not in KNOWLEDGE, lessons=category not in PROJECT)
@@ -109,11 +126,14 @@ def command(
         return
     shown = chosen if everything else chosen[:_MOST_SHOWN]
     states = {**dict.fromkeys(resting, "at rest"), **dict.fromkeys(silent, "muted")}
-    click.echo("\n".join(_lines(shown, states, _shared_slugs(entries))))
+    rows = [_row(entry, states.get(entry.id, "")) for entry in shown]
+    in_pipe = not is_terminal(sys.stdout)
+    click.echo("\n".join(map(_tabbed, rows) if in_pipe else _lines(rows, _shared_slugs(entries))))
     if at_rest:
-        click.echo("\n`recollect unmute NAME` gives one again; so does a pin, or opening it in a session.")
+        click.echo("\n`recollect unmute NAME` gives one again; so does a pin, or opening it in a session.", err=in_pipe)
     if len(shown) < len(chosen):
-        click.echo(f"\n{len(chosen) - len(shown):,} more; --all shows all, --since, --tag and --category some of them.")
+        more = f"{len(chosen) - len(shown):,} more; --all shows all, --since, --tag and --category some of them."
+        click.echo(f"\n{more}", err=in_pipe)
 
 
 def _is_meant(entry: Listed, tags: tuple[str, ...], since: datetime | None) -> bool:
@@ -124,43 +144,61 @@ def _is_meant(entry: Listed, tags: tuple[str, ...], since: datetime | None) -> b
     return since is None or (at is not None and at >= since)
 
 
+def _row(entry: Listed, state: str) -> _Row:
+    title = cut(redact(untrusted(entry.title)), _LONGEST_TITLE)
+    title += f" (supersedes {', '.join(entry.supersedes[:_MOST_NAMED])})" if entry.supersedes else ""
+    return _Row(
+        state=state if entry.status == ACTIVE else cut(one_line(entry.status), 10),
+        category=entry.category,
+        id=entry.id,
+        slug=redact(entry.slug) if entry.path else "",
+        title=title,
+        date=one_line(entry.updated_at[:10]),
+        tags=cut(redact(untrusted(", ".join(entry.tags))), _LONGEST_TAGS),
+    )
+
+
+def _tabbed(row: _Row) -> str:
+    """Return the line of an entry for a program."""
+    return "\t".join([row.id, row.category, row.date, row.title, *([row.state] if row.state else [])])
+
+
 def _shared_slugs(entries: list[Listed]) -> Set[str]:
-    """Return the slugs that memories of several categories have: only their category makes these names different."""
+    """Return the slugs that memories of several categories have."""
     counts = Counter(each.slug for each in entries if each.path)
     return {slug for slug, count in counts.items() if count > 1}
 
 
-def _lines(entries: list[Listed], states: Mapping[str, str], shared: Set[str]) -> list[str]:
-    rows = [_row(entry, states.get(entry.id, ""), entry.slug in shared) for entry in entries]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    if sum(widths) + 2 * len(widths) > screen_width():
-        return [line for row in rows for line in _narrow(*row)]
-    lines: list[str] = []
+def _lines(rows: list[_Row], shared: Set[str]) -> list[str]:
+    """Return the lines for a person. An entry is named by its slug if that is its own and says more than the title."""
+    cells: list[tuple[str, ...]] = []
     for row in rows:
-        state, category, name, title, updated, tags = map(str.ljust, row, [*widths[:-1], 0])
-        cells = [styled(state, "yellow"), category, styled(name, "green"), title, updated, styled(tags, "bright_black")]
-        lines.append("  ".join(cells[0 if widths[0] else 1 :]).rstrip())
+        name = row.id if row.slug in shared or _repeats_title(row) else row.slug
+        cells.append((row.state, row.category, name, row.title, row.date, row.tags))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if sum(widths) + 2 * len(widths) > screen_width():
+        return [line for each in cells for line in _narrow(*each)]
+    lines: list[str] = []
+    for each in cells:
+        state, category, name, title, date, tags = map(str.ljust, each, [*widths[:-1], 0])
+        shown = [styled(state, "yellow"), category, styled(name, "green"), title, date, styled(tags, "bright_black")]
+        lines.append("  ".join(shown[0 if widths[0] else 1 :]).rstrip())
     return lines
 
 
-def _narrow(state: str, category: str, name: str, title: str, updated: str, _tags: str) -> Iterator[str]:
+def _repeats_title(row: _Row) -> bool:
+    return not row.slug or slugify(row.title).startswith(row.slug)
+
+
+def _narrow(state: str, category: str, name: str, title: str, date: str, _tags: str) -> Iterator[str]:
     """Yield the lines of an entry on a narrow terminal: what it is called, and below that its title."""
     width = screen_width()
-    facts = "  ".join(part for part in (state, category, updated) if part)
+    facts = "  ".join(part for part in (state, category, date) if part)
     if len(facts) + 2 + len(name) <= width:
         yield f"{facts}  {styled(name, 'green')}"
     else:
         yield from (facts, f"  {styled(name, 'green')}")
     yield f"  {cut(title, width - 2)}"
-
-
-def _row(entry: Listed, state: str, is_shared: bool) -> tuple[str, ...]:
-    state = state if entry.status == ACTIVE else cut(one_line(entry.status), 10)
-    name = redact(f"{entry.category}/{entry.slug}" if is_shared else entry.slug) if entry.path else entry.id
-    title = cut(redact(untrusted(entry.title)), _LONGEST_TITLE)
-    tags = cut(redact(untrusted(", ".join(entry.tags))), _LONGEST_TAGS)
-    title += f" (supersedes {', '.join(entry.supersedes[:_MOST_NAMED])})" if entry.supersedes else ""
-    return state, entry.category, name, title, one_line(entry.updated_at[:10]), tags
 
 
 def _nothing(workspace: Workspace, count: int, category: str | None, state: str) -> str:
