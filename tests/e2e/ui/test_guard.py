@@ -43,7 +43,7 @@ class Caller:
         return answer.status, answer.headers, text
 
     def connected(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection("127.0.0.1", urlsplit(self.served.url).port, timeout=20)
+        return http.client.HTTPConnection("127.0.0.1", urlsplit(self.served.url).port, timeout=PATIENCE)
 
     def enter(self, token: str = "") -> int:
         status, _, said = self.ask("/enter", "POST", token or self.served.token, Authorization="")

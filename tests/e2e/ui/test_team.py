@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests import postgres
-from tests.conftest import World, days_ago
+from tests.conftest import PATIENCE, World, days_ago
 from tests.e2e.ui.conftest import Check, Serve
 from tests.laptops import BACKEND, Laptop
 from tests.postgres import Team
@@ -85,10 +85,10 @@ def move_server(laptop: Laptop, address: str) -> None:
 
 
 @pytest.fixture
-def silent() -> Iterator[str]:
-    """The address of a server that takes connections and says nothing."""
+def silent() -> Iterator[socket.socket]:
+    """A server that takes connections and says nothing; who waits for it is told when it is closed."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        yield f"postgresql://eve@127.0.0.1:{server.getsockname()[1]}/team"
+        yield server
 
 
 @pytest.mark.usefixtures("bob")
@@ -183,7 +183,7 @@ def test_page_follows_what_another_exchange_has_pulled(eve: Laptop, bob: Laptop,
     bob.share("Name the owner of every alarm.")
     bob.sync()
     eve.sync()
-    expect(row(page, "Name the owner of every alarm.")).to_be_visible(timeout=15_000)
+    expect(row(page, "Name the owner of every alarm.")).to_be_visible()
 
 
 def test_server_that_cannot_be_reached_is_said_beside_the_button(eve: Laptop, visit: Visit, tmp_path: Path) -> None:
@@ -197,8 +197,9 @@ def test_server_that_cannot_be_reached_is_said_beside_the_button(eve: Laptop, vi
     expect(page.locator(".warning")).to_contain_text("The server was not reached:")
 
 
-def test_server_that_says_nothing_keeps_no_page_waiting(eve: Laptop, visit: Visit, silent: str) -> None:
-    move_server(eve, silent)
+def test_server_that_says_nothing_keeps_no_page_waiting(eve: Laptop, visit: Visit, silent: socket.socket) -> None:
+    port = silent.getsockname()[1]
+    move_server(eve, f"postgresql://eve@127.0.0.1:{port}/team?connect_timeout={PATIENCE:.0f}")
     page = opened(visit, eve)
     page.get_by_role("button", name="Sync now").click()
     other = page.context.new_page()
@@ -209,6 +210,7 @@ def test_server_that_says_nothing_keeps_no_page_waiting(eve: Laptop, visit: Visi
     other.get_by_role("button", name="Sync now").click()  # waits for the same exchange
     page.bring_to_front()
     expect(page.locator("#notice")).to_contain_text("It goes on, and this page follows it.")
+    silent.close()
     expect(page.locator("#sync .wrong")).to_contain_text("The last try failed:")
 
 
@@ -216,7 +218,7 @@ def test_exchange_that_waits_for_another_says_so(eve: Laptop, visit: Visit) -> N
     page = opened(visit, eve)
     with exchange_lock(str(eve.store)):
         page.get_by_role("button", name="Sync now").click()
-        expect(page.locator("#sync .wrong")).to_be_visible(timeout=15_000)
+        expect(page.locator("#sync .wrong")).to_be_visible()
     page.get_by_role("button", name="Sync now").click()
     expect(page.locator("#notice")).to_contain_text("Sent 0 lines, pulled 0 lines.")
     expect(page.locator("#sync .wrong")).to_have_count(0)
