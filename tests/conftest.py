@@ -15,7 +15,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -98,6 +98,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.line(f"Not run here: {count} tests: {reason}")
     if not skipped:
         terminalreporter.line("Nothing was left out.")
+    if terminalreporter.config.getoption("durations"):
+        _say_where_time_went(terminalreporter)
+
+
+def _say_where_time_went(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say for each folder of tests how many seconds of the workers it took."""
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for report in (each for reports in terminalreporter.stats.values() for each in reports):
+        if isinstance(report, pytest.TestReport):
+            seconds["/".join(report.nodeid.partition("::")[0].split("/")[:-1][:3])] += report.duration
+    total = sum(seconds.values()) or 1.0
+    terminalreporter.line(f"Workers were busy with tests for {total:,.0f} s:")
+    for folder, taken in sorted(seconds.items(), key=lambda each: -each[1]):
+        terminalreporter.line(f"  {taken:7,.0f} s  {taken / total:4.0%}  {folder}")
 
 
 # Code that imports all of recollect but what loads a model, and the servers, which take a second.
