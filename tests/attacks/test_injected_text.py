@@ -12,7 +12,7 @@ from mcp import ClientSession
 from tests.conftest import World, days_ago, examples
 from tests.integration.mcp_server.talk import called, with_client
 
-from recollect.domain.data_text import as_data, as_written, quoted
+from recollect.domain.data_text import as_data, as_written, plain_line, quoted
 from recollect.domain.entry import Entry, Part
 from recollect.domain.start_block import block, markdown_status, marked_text
 from recollect.domain.text import client_length, fenced_lines, unclosed_fence
@@ -221,6 +221,7 @@ def test_ordinary_code_is_left_as_it_is(code: str) -> None:
 )
 def test_no_tag_hides_behind_spaces_and_marks(tag: str) -> None:
     assert as_data(f"a {tag} b").startswith("a &lt;")
+    assert plain_line(f"a {tag} b").startswith("a &lt;")
 
 
 # Lines that pose as a speaker, in every form that once passed a list of such words.

@@ -55,6 +55,15 @@ def test_one_line_keeps_an_entry_of_any_category(world: World, category: str) ->
         assert world.run("index", "--health").stdout.endswith("Overall: GOOD\n")
 
 
+def test_first_memory_in_a_repository_says_once_that_memories_are_to_be_committed(world: World) -> None:
+    notice = ".claude/memory is meant to be committed; `recollect init --git` keeps its merges easy.\n"
+    assert "committed" not in world.run("add", "decision", ORDERS).stdout, "there is no repository yet"
+    subprocess.run(["git", "init", "-q"], cwd=world.project, check=True)
+    assert "committed" not in world.run("add", "patterns", "Jitter spreads retries over time.").stdout, "a lesson"
+    assert world.run("add", "decision", "Carts live in SQLite.").stdout.endswith(notice)
+    assert "committed" not in world.run("add", "decision", "Mails go out by a queue.").stdout
+
+
 def test_everything_about_it_can_be_said_in_one_line(world: World) -> None:
     why = ["--why", "One server less.", "--tag", "db", "--when", "where to persist purchases", "--file", "src/cart.py"]
     done = world.run("add", "decision", ORDERS, *why)

@@ -252,6 +252,13 @@ def test_titles_are_data_when_no_terminal_reads_them(shop: World) -> None:
     assert TITLE in run(shop, "list")
 
 
+def test_code_in_a_title_is_shown_as_it_is_where_no_terminal_reads_it(shop: World) -> None:
+    shop.write_decision("typed", title="Pages have <main>, orders a Vec<u8> & a Map<K, V>", tags=["auth"])
+    begin(shop)
+    for words in (["log", "--event", "start"], ["list"], ["search", "pages", "orders", "map"], ["why", "typed"]):
+        assert "Pages have <main>, orders a Vec<u8> & a Map<K, V>" in run(shop, *words), words
+
+
 def test_guess_of_a_name_names_no_lesson_of_another_project(shop: World) -> None:
     other = shop.home / "other"
     (other / ".git").mkdir(parents=True)

@@ -24,6 +24,7 @@ from recollect.learn.by_hand import Note, add, note_form, read_note_form
 from recollect.learn.project_memory import UPDATED, Memorized
 from recollect.learn.relate import Related, relate
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED
+from recollect.share.notice import commit_notice
 
 _MAX_BYTES = 64 * 1024
 _LONGEST_TITLE = 80
@@ -116,6 +117,8 @@ def command(
         added.similar = [each for each in added.similar if each.id != settled.kept.entry.id]
         added.warnings += [*settled.warnings, _told(settled)]
     print_added(*done, as_json=as_json)
+    if added.path and not as_json and (notice := commit_notice(workspace)):
+        click.echo(notice)
     if added.similar and not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout):
         _ask(workspace, added)
 

@@ -18,7 +18,7 @@ from recollect.config.settings import Settings, load_settings
 from recollect.config.settings_edit import complaints
 from recollect.config.workspace import Workspace
 from recollect.domain.category_names import category_named, near_category
-from recollect.domain.data_text import data_line
+from recollect.domain.data_text import plain_line
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import json_safe, one_line
 from recollect.errors import InvalidEntry, StorageError
@@ -245,5 +245,5 @@ def screen_width() -> int:
 
 
 def untrusted(text: str) -> str:
-    """Return untrusted text on one line; as data unless a terminal shows it, because a model may read it then."""
-    return one_line(text) if is_terminal(sys.stdout) else data_line(text)
+    """Return untrusted text on one line; unless a terminal shows it, it addresses no model, which may read it then."""
+    return one_line(text) if is_terminal(sys.stdout) else plain_line(text)

@@ -16,7 +16,8 @@ _COMBINING = (
 # Signs to open a tag and their lookalikes, then the possible continuations of a tag, with or without spaces between.
 _OPENING = "<\uff1c\ufe64\u02c2\u1438\u2039\u2329\u276c\u276e\u2770\u27e8\u3008"
 _IN_TAG = "/!?|"
-_NAMES = tuple("/ \\/ system memory user human assistant tool function antml triage transcript".split())
+_SPOKEN = tuple("system memory user human assistant tool function invoke instruction antml triage transcript".split())
+_NAMES = ("/", "\\/", *_SPOKEN)
 
 # Before each line that the user has not vouched for.
 QUOTE = "> "
@@ -25,6 +26,7 @@ QUOTE = "> "
 _OUR_TAG = "memory-context"
 _BEFORE_NAMES = "`'\"(),.;:*_-#=~"
 _SLASHES = "/\u2044\u2215\u29f8\u2571\\"
+_BEFORE_TAG_NAMES = f" {_IN_TAG}{_SLASHES}"
 
 # The headings of our blocks: those of sections, and the beginnings of those of entries.
 PINNED_HEADING = "### Pinned in This Project"
@@ -62,6 +64,15 @@ def as_data(text: str) -> str:
 def data_line(text: str) -> str:
     """Return text of others on one line, as data, to stand within a line of ours."""
     return as_data(one_line(text))
+
+
+def plain_line(text: str) -> str:
+    """Return text of others on one line of plain text, where only the tags that a model would obey are escaped."""
+    text = one_line(text)
+    for sign in _OPENING:
+        first, *rest = text.split(sign)
+        text = first + "".join(("&lt;" if _addresses_model(part) else sign) + part for part in rest)
+    return text
 
 
 def quoted(text: str) -> str:
@@ -143,10 +154,20 @@ def _plain(point: int) -> int | None:
 _PLAIN = Table(_plain)
 
 
+def _looks(following: str) -> str:
+    """Return the text after a sign as it looks, as far as that decides."""
+    return following if following.lstrip()[:_LONGEST_BEGINNING].isascii() else following.translate(_PLAIN)
+
+
+def _addresses_model(following: str) -> bool:
+    """Return whether a sign begins a tag with a name that models know, or ends one, judged by the text after it."""
+    looks = _looks(following)
+    return looks[:1] == "|" or looks.lstrip(_BEFORE_TAG_NAMES)[:_LONGEST_BEGINNING].lower().startswith(_SPOKEN)
+
+
 def _is_tag(sign: str, following: str) -> bool:
     """Return whether a sign begins a tag, judged by the text after it."""
-    if not following.lstrip()[:_LONGEST_BEGINNING].isascii():
-        following = following.translate(_PLAIN)
+    following = _looks(following)
     next_one = following[:1]
     if next_one in _IN_TAG and next_one:
         return True
