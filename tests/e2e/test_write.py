@@ -347,7 +347,7 @@ def test_what_show_prints_can_be_sent_back_as_it_is_or_changed(agent):
     agent.update(changes=[LINE])
     before = agent.read()
     shown = agent.world.run("show", "use-sqlite", "--json").stdout
-    sent = agent.write("update", "--target", TARGET, "--input", "-", stdin=shown)
+    sent = agent.write("update", "--input", "-", stdin=shown)
     assert (sent.returncode, sent.stderr, json.loads(sent.stdout)["status"]) == (0, "", "unchanged")
     assert agent.read() == before
     document = json.loads(shown)
@@ -358,6 +358,8 @@ def test_what_show_prints_can_be_sent_back_as_it_is_or_changed(agent):
     again = agent.write("update", "--target", TARGET, "--input", "-", stdin=json.dumps(document))
     assert again.returncode == 1
     assert again.stderr.startswith("OCC_CONFLICT\n"), "the hash that was shown is checked"
+    bare = agent.write("update", "--input", "-", stdin=json.dumps(document["record"]))
+    assert (bare.returncode, "--action update needs --target" in bare.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("action", ["delete", "archive", "unarchive", "restore", "update"])
@@ -437,7 +439,6 @@ def test_target_in_the_folder_of_another_category_is_refused(agent):
         (("--action", "create", "--category", "decision"), "--input"),
         (("--action", "create", "--category", "anti-patterns", "--input", "-"), "anti-patterns"),
         (("--action", "update", "--target", TARGET), "--input"),
-        (("--action", "update", "--input", "-"), "--target"),
         (("--action", "delete"), "--target"),
         (("--action", "archive"), "--target"),
         (("--action", "unarchive"), "--target"),

@@ -55,7 +55,7 @@ def command(
 
     Prints what was done as JSON. A change that is refused says why in one block on standard error: its kind, then
     the facts and how to fix it; nothing is written then. An input file is removed when it has served its purpose, which
-    a check is not. An update also takes what `recollect show --json` has printed, with the hash in it.
+    a check is not. An update also takes what `recollect show --json` has printed, with the path and the hash in it.
     """
     _check_options(
         action,
@@ -70,7 +70,10 @@ def command(
         record = read_handover(given, place) if given is not None else {}
         shown = action == "update" and _is_shown(record)
         if shown:
-            record, expected = cast("dict[str, object]", record["record"]), expected or str(record["hash"])
+            target, expected = target or str(record.get("path", "")), expected or str(record["hash"])
+            record = cast("dict[str, object]", record["record"])
+        if action == "update" and not target:
+            raise click.UsageError("--action update needs --target, or what `recollect show --json` has printed")
         path, of_path = _target(place, workspace.project_root, target, category, record)
         if action == "create":
             result = write.create(place, settings, path, of_path, record, auto=auto, check=check, checkout=checkout)
@@ -113,7 +116,7 @@ def _check_options(action: str, category: str | None, target: str | None, given:
     for option, value in given.items():
         if value and action not in _TAKES[option]:
             raise click.UsageError(f"--action {action} takes no {option}")
-    if action != "create" and target is None:
+    if action not in _TAKES["--input"] and target is None:
         raise click.UsageError(f"--action {action} needs --target")
 
 
