@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -49,6 +50,13 @@ def texts_of(command: click.Command, context: click.Context) -> str:
         inner = [command.get_command(context, name) for name in command.list_commands(context)]
         texts += [each.get_short_help_str(10_000) for each in inner if each]
     return " ".join(texts)
+
+
+def test_help_loads_no_command_to_list_it(world: World) -> None:
+    done = replace(world, forked=False).run("--help", PYTHONPROFILEIMPORTTIME="1")
+    loaded = set(re.findall(r"recollect\.cli\.(\w+)$", done.stderr, re.MULTILINE))
+    assert "main" in loaded
+    assert not loaded & {name[0].replace("-", "_") for name in ALL}
 
 
 def test_help_has_each_command_once_under_a_heading(world: World) -> None:
