@@ -33,8 +33,6 @@ from recollect.recall.context import active_feature
 from recollect.sync.entry_input import feature_id
 from recollect.sync.rebuild import sync_and_embed
 
-_FEATURE_HELP = "The feature that the entries came from, where they do not say it; for JSON, otherwise the active one."
-
 
 @click.command("promote")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
