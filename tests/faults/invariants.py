@@ -21,7 +21,7 @@ _UNFINISHED = re.compile(r"\..*\.tmp|.*-journal|\.index\.lockdir|recollect-.*")
 # Files that are only ever added to, or that tell of runs and not of memories, and the database.
 _OF_RUNS = re.compile(
     r"recollect\.log.*|\.hook-times.*|\.told|\.looked|\.last-injection\.json|\.stop_hook_active|memory\.db.*"
-    r"|session-captures\.jsonl|\.trusted|.*\.tar\.gz"
+    r"|session-captures\.jsonl|\.trusted|\.written|.*\.tar\.gz"
 )
 _COUNTED = (
     "observation_count",
