@@ -17,11 +17,15 @@ from recollect.config.trust import trust
 from recollect.engine.engine import Engine
 from recollect.errors import StillReading
 from recollect.files.bank.bank import MOST_BROUGHT as MOST_ENTRIES
+from recollect.files.memory import memories
 from recollect.files.memory.memories import MOST_BROUGHT, survey
 from recollect.recall.prompt import memories_for
 from recollect.recall.start_block import inject
 from recollect.recall.start_request import Injection, StartRequest
+from recollect.sessions.start import Start, begin, withheld
 from recollect.store.values import MEMORY
+from recollect.sync import bounds
+from recollect.sync.bounds import VERY_MANY
 from recollect.sync.memories import sync_memories
 from recollect.sync.sync import sync
 
@@ -171,6 +175,33 @@ def test_very_many_memory_files_are_not_looked_at_while_somebody_waits(semantic_
     found.afterwards()
     with Engine(world.workspace()) as engine:
         assert len(engine.store.sources(MEMORY)) == MOST_BROUGHT
+
+
+def test_notices_after_a_start_look_at_none_of_very_many_memory_files(semantic_world: World) -> None:
+    world = semantic_world
+    learn(world)
+    folder = bring_files(world, VERY_MANY + 100)
+    started = Start(world.workspace(), "startup", "s1")
+    injection = begin(started)
+    assert_own_are_given(injection.text)
+    with opened_below(folder) as opened:
+        withheld(started, injection)
+    assert opened == []
+
+
+def test_names_are_counted_up_to_a_bound_until_all_were_looked_at(
+    semantic_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = semantic_world
+    for module in (memories, bounds):
+        monkeypatch.setattr(module, "MOST_COUNTED", VERY_MANY + 50)
+    bring_files(world, VERY_MANY + 100)
+    assert bounds.very_many(world.workspace()) == VERY_MANY + 50
+    learn(world)
+    assert "5,000 of 10,050 memory files" in start(world).text
+    with Engine(world.workspace()) as engine:
+        sync_memories(engine.store, engine.workspace)
+    assert "5,000 of 10,100 memory files" in start(world).text
 
 
 def test_a_hook_gives_the_users_lessons_beside_many_memory_files(semantic_world: World) -> None:

@@ -127,7 +127,9 @@ def _withheld(start: Start, injection: Injection) -> str:
         from recollect.sync.memories import withheld_memories
 
         def named(engine: Engine) -> list[str]:
-            injection.warnings += sync_if_changed(engine, banks_read=injection.banks_read)
+            # Somebody waits, so very many files are left to the work after the answer.
+            warnings = sync_if_changed(engine, banks_read=injection.banks_read, unfinished=lambda _files: None)
+            injection.warnings += warnings
             return withheld_memories(engine.store, engine.memories)
 
         if injection.engine:

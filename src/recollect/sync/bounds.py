@@ -6,7 +6,7 @@ from __future__ import annotations
 from recollect.domain.text import left_out
 from recollect.errors import WriteRefused
 from recollect.files.bank.bank import brought, count_entries, read_bank
-from recollect.files.memory.memories import MOST_BROUGHT, count_memories
+from recollect.files.memory.memories import MOST_BROUGHT, MOST_COUNTED, count_memories
 from recollect.store.values import BANK
 
 TYPE_CHECKING = False
@@ -65,7 +65,8 @@ def very_many(workspace: Workspace) -> int:
 def note_many(store: Store, workspace: Workspace, count: int) -> None:
     """Note how many of very many memory files will be read, before anybody has looked at them."""
     if not workspace.is_vouched:
-        _note(store, workspace.memories, f"{MOST_BROUGHT}/{count}")
+        _, known = _numbers(store.get_meta(_NOTE + workspace.memories))
+        _note(store, workspace.memories, f"{MOST_BROUGHT}/{max(count, known) if count == MOST_COUNTED else count}")
 
 
 def note_files(store: Store, owner: str, found: Survey) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import time
+from itertools import islice
 from stat import S_ISREG
 
 from recollect.domain.memory import is_slug
@@ -27,6 +28,9 @@ _DEEPEST = 20
 
 # The most memory files that are read of those which a repository brings that nobody has vouched for: the newest ones.
 MOST_BROUGHT = 5_000
+
+# The most names that are counted while somebody waits: a small clone can have millions of them.
+MOST_COUNTED = 100_000
 
 # Names that are no memory file's, named for each folder; the others are counted.
 _MOST_NAMED = 20
@@ -221,8 +225,20 @@ def survey(root: MemoryRoot, problems: list[str]) -> Survey:
 
 
 def count_memories(root: MemoryRoot) -> int:
-    """Return how many memory files a root may have, by their names alone: quick for any number."""
-    return sum(len(_entries_of(root, category, [])) for category in root.folders)
+    """Return how many memory files a root may have, by their names alone, at most `MOST_COUNTED`."""
+    names = (name for category in root.folders for name in _names_in(root, category))
+    return sum(1 for _ in islice(names, MOST_COUNTED))
+
+
+def _names_in(root: MemoryRoot, category: str) -> Iterator[str]:
+    """Yield the names of memory files in the folder of a category, in no order."""
+    folder = root.folder(category)
+    try:
+        if os.path.realpath(folder) == folder:
+            with os.scandir(folder) as entries:
+                yield from (entry.name for entry in entries if is_file_name(entry.name))
+    except OSError:
+        return  # what looks at the files says it
 
 
 def _newest(root: MemoryRoot, named: Mapping[str, list[os.DirEntry[str]]]) -> dict[str, list[os.DirEntry[str]]]:
