@@ -115,6 +115,12 @@ def test_what_is_left_of_a_text_keeps_its_own_letters() -> None:
     assert redact(f"Пароль: р\u0430ssword={secret}, конец") == "Пароль: р\u0430ssword=[redacted: a password], конец"
 
 
+def test_both_forms_of_a_k3s_token_are_found() -> None:
+    certificate = drawn(HEX, 64)
+    for login in (f"server:{drawn(HEX, 32)}", f"{drawn(HEX, 6)}.{drawn(HEX, 16)}"):
+        assert find_secret(f"it joins with K10{certificate}::{login} there") == "a token of k3s"
+
+
 # Names
 
 DRAWN = {"hex": drawn(HEX, 64), "letters": drawn(LETTERS, 40), "Base64": drawn(LETTERS + "+/", 43) + "="}

@@ -130,7 +130,7 @@ TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("a Netlify token", ("nfp_",), r"nfp_[A-Za-z0-9]{30,}"),
     ("a Render key", ("rnd_",), r"rnd_[A-Za-z0-9]{24,}"),
     ("a Tailscale key", ("tskey-",), r"tskey-[a-z]{3,12}-[A-Za-z0-9]{6,}(?:-[A-Za-z0-9]{10,})?"),
-    ("a token of k3s", ("K10",), r"K10[0-9a-f]{64}::[\w.-]{1,64}:[\w.-]{8,}"),
+    ("a token of k3s", ("K10",), r"K10[0-9a-f]{64}::(?:[\w.-]{1,64}:[\w.-]{8,}|[a-z0-9]{6}\.[a-z0-9]{16})"),
     ("an OpenShift token", ("sha256~",), r"sha256~[\w-]{40,}"),
     ("an Alibaba key", ("LTAI",), r"LTAI[A-Za-z0-9]{12,24}(?![0-9A-Za-z])"),
     ("a Tencent key", ("AKID",), r"AKID[A-Za-z0-9]{28,40}(?![0-9A-Za-z])"),
