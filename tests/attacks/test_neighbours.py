@@ -8,11 +8,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import pytest
 from tests.conftest import NOBODY, PATIENCE, World, cannot_be_tested
+
+from recollect.web.render import markdown
 
 # What another user can read of all processes, but for those of the reader itself.
 READ_ALL = f"""
@@ -92,3 +95,39 @@ def test_header_of_a_neighbour_holds_nobody_up(world: World) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+def ask(address: SplitResult, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str | None, bytes]:
+    """The status of an answer, the cookie that it sets, and its body."""
+    connection = http.client.HTTPConnection("127.0.0.1", int(address.port or 0), timeout=PATIENCE)
+    with closing(connection):
+        connection.request(method, path, body, {"Host": address.netloc, **headers})
+        answer = connection.getresponse()
+        return answer.status, answer.getheader("Set-Cookie"), answer.read()
+
+
+def test_key_is_in_no_cookie_and_opens_nothing_once_its_server_has_ended(world: World) -> None:
+    """A cookie would go to every port of the machine, and to whoever takes this one."""
+    keys: list[str] = []
+    for _ in range(2):
+        process = world.start("ui", "--json", encoding="utf-8")
+        assert process.stdout
+        address = urlsplit(json.loads(process.stdout.readline())["url"])
+        assert str(address.hostname).endswith(".localhost")
+        try:
+            status, cookie, body = ask(address, "POST", "/enter", address.fragment.removeprefix("token="))
+            assert (status, cookie) == (200, None)
+            keys.append(json.loads(body)["key"])
+            opened = [ask(address, "GET", "/", Authorization=f"Bearer {key}")[:2] for key in keys]
+            assert opened == [(403, None)] * (len(keys) - 1) + [(200, None)]
+        finally:
+            process.kill()
+            process.communicate()
+
+
+@pytest.mark.parametrize(
+    "address", ["ms-officecmd:x", "SMB://host/share", "steam&#58;//run/1", "tel:1", "blob:x", "/x"]
+)
+def test_link_of_a_memory_that_starts_a_program_cannot_be_clicked(address: str) -> None:
+    for form in ("[t]({})", "<{}>", "![t]({})", "[t]: {}\n\n[t]"):
+        assert "href" not in markdown(form.format(address))
