@@ -10,9 +10,19 @@ import click
 
 from recollect.cli.memory import name_argument
 from recollect.cli.screen import whole
-from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import (
+    fields_of,
+    is_terminal,
+    json_option,
+    print_json,
+    styled,
+    untrusted,
+    warn,
+    workspace_options,
+)
 from recollect.config import locations
 from recollect.config.workspace import Workspace
+from recollect.domain.data_text import plain_text
 from recollect.domain.memory import is_slug
 from recollect.domain.ranking.trust import REPOSITORY, origin_of
 from recollect.domain.secrets.detect import redact, redacted
@@ -129,7 +139,7 @@ def _show_knowledge(known: Known, global_store: str, check: list[str], as_json: 
     facts |= {"confidence": reasons[-1] if reasons else entry.confidence}
     del facts["retired"], facts["raised"]
     lines = [line for name, value in facts.items() if value not in ("", []) for line in _field(name, value)]
-    click.echo("\n".join([styled(one_line(entry.name), "green"), *lines]))
+    click.echo("\n".join([styled(untrusted(entry.name), "green"), *lines]))
 
 
 def _print_raw(path: str) -> None:
@@ -141,7 +151,7 @@ def _print_raw(path: str) -> None:
 
 
 def _lines(root: MemoryRoot, memory: MemoryFile, history: bool, identity: str, check: list[str]) -> Iterator[str]:
-    yield styled(one_line(memory.title), "green")
+    yield styled(untrusted(memory.title), "green")
     yield from _field("id", entry_id(identity, memory.category, memory.slug))
     yield from _field("slug", memory.slug)
     yield from _field("path", root.shown(memory.path))
@@ -208,7 +218,7 @@ def _label(name: str) -> str:
 def _text(value: object) -> list[str]:
     """Return a value as lines: a text unchanged, a list with a dash before each item, an object as pairs."""
     if isinstance(value, str):
-        return visible(value).split("\n")
+        return (visible(value) if is_terminal(sys.stdout) else plain_text(value)).split("\n")
     if isinstance(value, list):
         items = [_text(item) for item in cast("list[object]", value)]
         return [f"{'-' if not place else ' '} {line}" for item in items for place, line in enumerate(item)] or ["none"]

@@ -66,13 +66,18 @@ def data_line(text: str) -> str:
     return as_data(one_line(text))
 
 
-def plain_line(text: str) -> str:
-    """Return text of others on one line of plain text, where only the tags that a model would obey are escaped."""
-    text = one_line(text)
+def plain_text(text: str) -> str:
+    """Return text of others as plain text, where only the tags that a model would obey are escaped."""
+    text = visible(text)
     for sign in _OPENING:
         first, *rest = text.split(sign)
         text = first + "".join(("&lt;" if _addresses_model(part) else sign) + part for part in rest)
     return text
+
+
+def plain_line(text: str) -> str:
+    """Return text of others as plain text on one line."""
+    return plain_text(one_line(text))
 
 
 def quoted(text: str) -> str:
