@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import httpx2
 import psycopg
@@ -178,10 +177,8 @@ def place(tmp_path: Path) -> str:
     return postgres.server().place(tmp_path)
 
 
-def write_lock(place: str) -> str:
-    """The statement by which a client keeps other writers to the scope of the login out."""
-    name = f"{place.rpartition('%3D')[2]} personal:dev"
-    return f"SELECT pg_advisory_xact_lock({crc32(name.encode()) - 2**31}, 1)"
+# The statements by which a client keeps other writers to the scope of the login out.
+WRITE_LOCK = "SELECT set_config('recollect.scope', 'personal:dev', true); SELECT take_turn()"
 
 
 def lock_of_tables(place: str) -> str:
@@ -207,7 +204,7 @@ def test_signal_during_a_call_lets_it_be_answered_and_takes_no_other(
 ) -> None:
     with serving(world, "--http", "0", RECOLLECT_MEMORY_STORE=place) as server, ThreadPoolExecutor(1) as beside:
         call(server, "list_memories")
-        with Blocked(place, write_lock(place)) as blocked:
+        with Blocked(place, WRITE_LOCK) as blocked:
             storing = beside.submit(call, server, "store_memory", **LESSON)
             blocked.wait_for_somebody()
             server.process.send_signal(number)
