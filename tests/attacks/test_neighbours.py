@@ -55,7 +55,7 @@ def ui(world: World, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Pa
     try:
         yield process, opened
     finally:
-        with stays.open("w"):
+        with stays.open("w", encoding="utf-8"):
             pass  # the browser ends
         process.kill()
         process.communicate()

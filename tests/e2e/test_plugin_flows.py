@@ -181,7 +181,7 @@ def test_thing_that_is_gone_is_deleted_by_the_line_of_the_skill(world: World, nu
     target = json.loads(created)["target"]
     delete = "recollect write --action delete"
     run(world, line("memory-management", delete, TARGET=target, WHY="sessions are in the database now"))
-    assert "sessions-are-kept-in-memory" in run(world, "recollect list --state retired")
+    assert "\tSessions are kept in memory\tretired\n" in run(world, "recollect list --state retired")
 
 
 def test_staged_capture_is_reviewed_by_the_lines_of_the_skill(world: World, number: str) -> None:

@@ -27,7 +27,10 @@ def _pace() -> float:
     slowest = 0.0
     for _ in range(_STARTS):
         begun = time.monotonic()
-        subprocess.run([sys.executable, "-I", "-S", "-c", "pass"], stdin=subprocess.DEVNULL, check=False)
+        try:
+            subprocess.run([sys.executable, "-I", "-S", "-c", "pass"], stdin=subprocess.DEVNULL, check=False)
+        except OSError:  # the checks that start it say so
+            return 1.0
         slowest = max(slowest, time.monotonic() - begun)
     return min(max(1.0, slowest / _USUAL_START), _SLOWEST)
 

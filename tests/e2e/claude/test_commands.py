@@ -149,7 +149,7 @@ def test_a_person_sees_the_status_at_once(client: Client) -> None:
     client.world.write_decision("locks", title="Advisory locks keep importers apart")
     with client.session(options=["--permission-mode", "default"]) as session:
         session.type("/memory:status")
-        session.wait_for("Switched off nothing")
+        session.wait_for("Switched off memory_embedding_enabled")  # by the tests
         assert session.requests == []
 
 

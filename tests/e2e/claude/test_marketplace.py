@@ -109,7 +109,7 @@ def test_first_session_has_memories_while_packages_are_missing(machine: Client, 
     assert "The lesson" in first.requests[0].context_of("SessionStart")[0]
     assert "Retry the payment gateway twice" in first.requests[0].context_of("UserPromptSubmit")[0]
     assert "could not set itself up: the package index could not be reached" in second.told_to_the_user[0]
-    assert third.told_to_the_user == ["recollect: 1 memory recalled"]
+    assert third.told_to_the_user == ["recollect: 1 memory and 1 title recalled"]
 
 
 @pytest.mark.slow

@@ -147,17 +147,20 @@ def visit(chromium: Browser, serve: Serve) -> Iterator[Callable[..., Page]]:
 
 
 def _wait_for_pages(page: Page) -> None:
-    """Have navigations wait for what takes the place of the entrance, or is no page of ours."""
+    """Have navigations wait for what takes the place of the entrance, and its script; or is no page of ours."""
 
     def waiting(navigate: Callable[..., Any]) -> Callable[..., None]:
         def navigated(*arguments: Any, **options: Any) -> None:
             navigate(*arguments, **options)
-            expect(page.locator("body:not(:has(#refused[hidden]))")).to_be_attached()
+            expect(page.locator(f"{_BEGUN} body:not(:has(#refused[hidden]))")).to_be_attached()
 
         return navigated
 
     page.goto, page.reload, page.go_back = map(waiting, (page.goto, page.reload, page.go_back))
 
+
+# A page whose script listens, or that has none.
+_BEGUN = "html:is([data-begun], :not(:has(script[src='/static/app.js'])))"
 
 Check = Callable[[Page], None]
 

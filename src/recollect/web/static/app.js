@@ -308,3 +308,8 @@ onHandOver(listen);
 if (new URL(location).searchParams.has("notice")) history.replaceState(null, "", plain(location));
 listen();
 begin();
+// What was typed before this script was here.
+for (const form of document.querySelectorAll("form[data-search]")) {
+  if ([...form.elements].some((field) => field.matches(BOX) && field.value !== field.defaultValue)) search(form);
+}
+document.documentElement.dataset.begun = "";
