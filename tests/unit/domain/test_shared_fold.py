@@ -104,6 +104,19 @@ def test_text_of_another_is_joined_with_no_lesson_by_whoever_repeats_it() -> Non
     assert only(*joins[:2], line(3, "shared", A, "eve", "curator", edits=B)).id == A
 
 
+def test_lesson_that_a_curator_has_put_in_the_place_of_anothers_stays_that_of_its_author() -> None:
+    """Otherwise whoever had shared the same in other words could change and retire it."""
+    merged = [line(1, "shared", A), line(2, "shared", B, "mallory"), line(3, "shared", A, "eve", "curator", edits=B)]
+    taken = [line(4, "shared", C, "mallory"), line(5, "shared", B, "mallory", edits=C)]
+    assert [each.id for each in folded(*merged, *taken).lessons] == [A, C]
+    assert [each.id for each in folded(*merged, line(4, "shared", C, "mallory", edits=B)).lessons] == [A, C]
+
+    assert not only(*merged, line(4, "retired", B, "mallory")).is_retired
+    retired = line(4, "retired", A)
+    assert only(*merged, retired).is_retired
+    assert only(*merged, retired, line(5, "confirmed", B, "mallory")).is_retired
+
+
 def test_first_line_on_the_server_keeps_its_fields_whatever_clocks_say() -> None:
     lesson = only(line(7, "shared", A), line(8, "shared", A, "mallory", clock=1))
 

@@ -322,8 +322,10 @@ class _Lessons(Generic[Entry]):
                 self._refused[said.hash] = RefusedText(text, said.author, said.line, said.reason)
 
     def _may(self, said: _Said[Entry], hash: str) -> bool:
-        """Return True for the author of a text, and for curators."""
-        return said.is_curator or self._first.get(hash) == said.author
+        """Return True for the author of a text and of the lesson that has it, and for curators."""
+        lesson = self._known.get(hash)
+        own = self._first.get(hash) == said.author and (not lesson or lesson.author == said.author)
+        return said.is_curator or own
 
     def _may_revive(self, said: _Said[Entry]) -> bool:
         return said.is_curator if self._curated else self._may(said, said.hash)
@@ -335,6 +337,7 @@ class _Lesson(Generic[Entry]):
     def __init__(self, said: _Said[Entry], text: SharedText[Entry]) -> None:
         self.texts = {text.id: text}
         self._text = text
+        self.author = said.author
         self._authors = {said.author: None}
         self._days = {(said.author, said.day)}
         self._times = [milliseconds_of(said.line)]
@@ -368,7 +371,8 @@ class _Lesson(Generic[Entry]):
             self.texts.setdefault(text.id, text)
 
     def join(self, other: _Lesson[Entry]) -> None:
-        """Take over another lesson, whose text a curator has put in the place of this one's."""
+        """Take over another lesson, whose text was put in the place of this one's. It stays that of its author."""
+        self.author = other.author
         self.texts = other.texts | self.texts
         self._authors |= other._authors
         self._days |= other._days
