@@ -70,8 +70,7 @@ class Server:
         self._team = postgres.server().team(Path(folder))
         with self._team.log("ann") as log:
             log.create_scope(BACKEND)
-            log.add_member(BACKEND, "bob", "writer")
-        self._team.url("bob")
+            self._team.let_in(log, BACKEND, "bob", "writer")
         self._proxy = Proxy(self._team.server.folder)
         bob = Laptop(Path(folder), "bob", self.url("bob"))
         bob.join()

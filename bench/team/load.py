@@ -73,6 +73,7 @@ def load(server: Server, corpora: Sequence[Corpus], entries: int, scopes: int) -
 def _scopes(connection: psycopg.Connection[Any], sizes: dict[str, int]) -> None:
     for name in sizes:
         connection.execute("INSERT INTO scopes (name, created_by) VALUES (%s, 'recollect')", (name,))
+        connection.execute("INSERT INTO turns VALUES (%s)", (name,))
         connection.execute("INSERT INTO changes (scope, number) VALUES (%s, 1)", (name,))
         index = (name, words.VERSION)
         connection.execute("INSERT INTO _metadata (scope, key, value) VALUES (%s, 'index_version', %s)", index)

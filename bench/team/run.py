@@ -106,13 +106,15 @@ def chosen(sizes: dict[str, int]) -> list[str]:
 
 
 def member(server: Server, login: str, scopes: Sequence[str]) -> str:
-    """Return the address of a login that may write to these scopes."""
+    """Return the address of a login that may write to these scopes, and has accepted them."""
     server.login(login)
     server.run(f'GRANT recollect_member TO "{login}"')
     for scope in scopes:
         server.run(
             "INSERT INTO recollect.members (scope, login, role, added_by)"  # noqa: S608 (names of our own)
-            f" VALUES ('{scope}', '{login}', 'writer', 'recollect') ON CONFLICT DO NOTHING"
+            f" VALUES ('{scope}', '{login}', 'writer', 'recollect') ON CONFLICT DO NOTHING;"
+            " INSERT INTO recollect.consents (scope, login, accepted)"
+            f" VALUES ('{scope}', '{login}', true) ON CONFLICT DO NOTHING"
         )
     return server.url(user=login)
 

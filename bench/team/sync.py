@@ -80,6 +80,8 @@ def laptops(server: Server, folder: Path) -> tuple[Laptop, Laptop]:
     with open_team(urls["ann"]) as log:
         log.create_scope(BACKEND)
         log.add_member(BACKEND, "bob", "writer")
+    with open_team(urls["bob"]) as log:
+        log.answer(BACKEND, accept=True)
     found = [Laptop(folder, name, url) for name, url in urls.items()]
     for laptop in found:
         laptop.join()
