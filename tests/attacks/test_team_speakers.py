@@ -325,6 +325,22 @@ def test_writer_joins_no_lesson_of_a_colleague_with_his_own(office: Office) -> N
     assert found[f"{bait} Poison."].is_retired
 
 
+def test_line_without_the_text_of_its_hash_makes_nobody_the_author_of_it(office: Office) -> None:
+    """Otherwise who knows what a colleague is about to share takes it from him, and says nothing that anybody sees."""
+    text, bob = f"Lesson {next(_numbers)} that was taken.", office.people["writer"].log
+    forged = {"name": "x", "description": "Another text.", "category": "patterns"}
+    for body in ({"entry": forged}, {"entry": {**forged, "description": 7}}, {"entry": "x"}, {}):
+        line = TeamLine(line_id(), {"shared": content_hash(text), **body})
+        assert office.another_writer.log.append(SCOPE, [line]) == []
+    edited = f"{text} Edited."
+    edit = shared(edited, edits=content_hash(text))
+    assert bob.append(SCOPE, [shared(text), edit, about("retired", edited)]) == []
+    assert office.lessons(text)[edited].is_retired
+    assert [each.reason for each in office.another_writer.log.append(SCOPE, [about("retired", text)])] == [
+        "only a curator can change or retire what somebody else has shared"
+    ]
+
+
 def test_duplicate_from_a_clock_that_is_behind_changes_no_field_of_a_colleagues_lesson(office: Office) -> None:
     text = office.hers()
     fields = {"name": "FORGED", "description": text, "category": "anti-patterns", "reasoning": "FORGED"}
