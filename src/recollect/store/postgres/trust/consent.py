@@ -36,17 +36,28 @@ _TABLES = (
 )
 
 _RIGHTS = (
+    # The scopes that somebody has accepted, each with the level of his role there, within what the connection asks for.
+    f"""
+    CREATE FUNCTION my_levels() RETURNS TABLE (scope text, level integer) LANGUAGE sql {QUICK} AS $$
+        SELECT c.scope,
+            least(max(level(m.role)), coalesce(level(nullif(current_setting('recollect.role', true), '')), 4))
+        FROM consents c JOIN members m ON m.scope = c.scope AND m.login IN (c.login, '*')
+        WHERE c.login = me() AND c.accepted
+            AND (coalesce(current_setting('recollect.read', true), '') = ''
+                OR c.scope = ANY (string_to_array(current_setting('recollect.read', true), ',')))
+            AND ({_TOKEN} = '' OR EXISTS (SELECT 1 FROM tokens t WHERE t.number::text = {_TOKEN}
+                AND t.login = me() AND t.scope = c.scope AND t.revoked_at IS NULL AND t.expires_at > now()))
+        GROUP BY c.scope
+    $$
+    """,
     f"""
     CREATE OR REPLACE FUNCTION my_scopes(lowest text DEFAULT 'reader') RETURNS text[] LANGUAGE sql {QUICK} AS $$
-        SELECT coalesce(array_agg(mine.scope), '{{}}') FROM (
-            SELECT c.scope FROM consents c JOIN members m ON m.scope = c.scope AND m.login IN (c.login, '*')
-            WHERE c.login = me() AND c.accepted GROUP BY c.scope
-            HAVING max(level(m.role)) >= level(lowest)) mine
-        WHERE level(lowest) <= coalesce(level(nullif(current_setting('recollect.role', true), '')), 4)
-            AND (coalesce(current_setting('recollect.read', true), '') = ''
-                OR mine.scope = ANY (string_to_array(current_setting('recollect.read', true), ',')))
-            AND ({_TOKEN} = '' OR EXISTS (SELECT 1 FROM tokens t WHERE t.number::text = {_TOKEN}
-                AND t.login = me() AND t.scope = mine.scope AND t.revoked_at IS NULL AND t.expires_at > now()))
+        SELECT coalesce(array_agg(l.scope), '{{}}') FROM my_levels() l WHERE l.level >= level(lowest)
+    $$
+    """,
+    f"""
+    CREATE OR REPLACE FUNCTION my_role(asked text) RETURNS text LANGUAGE sql {QUICK} AS $$
+        SELECT (ARRAY['reader', 'writer', 'curator', 'admin'])[l.level] FROM my_levels() l WHERE l.scope = asked
     $$
     """,
     f"""
