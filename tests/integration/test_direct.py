@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from tests.postgres import Team
 
 from recollect.domain.shared.lines import TeamLine
 from recollect.sync.entry_input import parse_entry_input
+
+psycopg = pytest.importorskip("psycopg")
 
 BACKEND = "team:backend"
 JITTER = {key: value for key, value in LESSON.items() if key != "reasoning"}
@@ -94,6 +97,22 @@ def test_roles_decide_and_the_reason_is_said(world: World, team: Team) -> None:
     assert refused.returncode == 1
     assert "Stored" not in refused.stdout
     assert kinds(team) == [("ann", "shared")]
+
+
+def test_entries_that_a_writer_has_changed_by_sql_are_made_from_the_lines_again(world: World, team: Team) -> None:
+    """As docs/team.md says; it says, too, that a writer can do that."""
+    ann = there(team, "ann")
+    upsert(world, ann)
+    text = (Path(__file__).parents[2] / "docs" / "team.md").read_text(encoding="utf-8")
+    again = text[text.index("SET recollect.scope = 'team:backend'") :].partition("```")[0]
+    for login, statements in (
+        ("bob", "SET recollect.scope = 'team:backend'; UPDATE recollect.entries SET name = 'Forged', details = ''"),
+        ("ann", again),
+    ):
+        with psycopg.connect(team.url(login), autocommit=True) as connection:
+            connection.execute(re.sub(r"(?<= )recollect[.](?!scope)", f"{team.schema}.", statements).encode())
+        found = world.run("search", "gateway", **there(team, "ann")).stdout
+        assert ("Forged" in found, "Retry with jitter" in found) == (login == "bob", login == "ann")
 
 
 def test_lesson_of_a_writer_in_a_curated_scope_waits_and_says_so(world: World, team: Team) -> None:
