@@ -27,9 +27,9 @@ DIMENSIONS = 64
 FEW = 5
 
 
-def fill(world: World, text: str) -> None:
+def fill(world: World, text: str, *, shared: bool = False) -> None:
     """Lessons in five groups by vectors of our own: those of the model would take minutes."""
-    world.write_bank("patterns", text)
+    world.write_bank("patterns", text, shared=shared)
     with Engine(world.workspace()) as engine:
         sync(engine.store, engine.workspace, engine.labels())
         ids = [each.id for each in engine.store.standings(engine.scope(engine.project))]
@@ -159,8 +159,7 @@ new PerformanceObserver((list) => { window.long += list.getEntries().length; }).
 
 
 def test_ten_thousand_points_stay_smooth(semantic_world: World, visit: Visit, bank_text: BankText) -> None:
-    semantic_world.trust_in_client()  # of a repository that nobody has vouched for, 5,000 are read
-    fill(semantic_world, bank_text("Pattern", 10_000))
+    fill(semantic_world, bank_text("Pattern", 10_000), shared=True)  # of a repository's, 5,000 would be read
     page = ready(visit(semantic_world, "/map"))
     expect(page.locator("#map-said")).to_contain_text("10,000 entries")
     page.get_by_role("button", name="Move").click()
