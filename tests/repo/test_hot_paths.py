@@ -102,6 +102,23 @@ def test_a_settings_file_that_is_json_needs_no_costly_module(world: World) -> No
     assert modules_after(world) & FORBIDDEN == set()
 
 
+def test_a_team_needs_no_costly_module(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
+    world.write_local_settings("memory_semantic_enabled: false\n")
+    write_invitation(world)
+    told = world.run_hook("session-start", fields_of("session-start", world)).stdout
+    assert "ann invites you to team:backend" in told
+    assert modules_of("session-start", world) & FORBIDDEN == set()
+
+
+def write_invitation(world: World) -> None:
+    invited = {"team:backend": {"role": "writer", "by": "ann", "at": "2026-01-01T00:00:00Z"}}
+    world.store.mkdir(exist_ok=True)
+    joined = {"address": "postgresql://bob@db.example/memory", "user": "bob", "machine": {"id": "0000abcd"}}
+    state = {"version": 1, **joined, "invited": invited}
+    (world.store / "team.json").write_text(json.dumps(state), encoding="utf-8")
+
+
 def test_a_question_that_was_asked_before_needs_no_model(world: World) -> None:
     world.write_bank("patterns", "### Pattern: P\nRead a real file before you write its parser.\n")
     feature = world.project / "docs" / "features" / "001-parser"
@@ -206,6 +223,7 @@ def test_hot_modules_are_those_that_hooks_load(world: World) -> None:
         anchors=[{"file": "locks.py", "hash": "0123456789abcdef", "at": "2026-11-02"}],
     )
     assert world.run("add", "patterns", "The importer is started after the queue.").returncode == 0
+    write_invitation(world)
     by_markdown = modules_after(world)
     by_markdown |= {name for hook in HOOKS for name in modules_of(hook, world)}
     world.write_local_settings("memory_semantic_enabled: true\nmemory_embedding_enabled: false\n")

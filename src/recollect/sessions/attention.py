@@ -27,7 +27,6 @@ _TIMEOUT = 0.3
 _NOTED = "a hook left a note"
 _UNREAD = "no entry: "
 _INVITED = "invited: "
-_LONGEST_LOGIN = 63
 
 
 def captures(workspace: Workspace) -> str:
@@ -42,20 +41,21 @@ def invitations(workspace: Workspace, notes: DeferredWrites) -> str:
     """Return a notice about a scope that waits for its user's yes, once for each."""
     from recollect.config.locations import team_state
 
-    if not os.path.exists(team_state(workspace.global_store)):
+    global_store = workspace.global_store
+    if not os.path.exists(team_state(global_store)):
         return ""
     from recollect.files.met import has_met, meet
-    from recollect.files.team.state import read_state
+    from recollect.files.team.invitations import invitations_in
 
-    global_store, state = workspace.global_store, read_state(team_state(workspace.global_store))
-    names = {f"{_INVITED}{name} {each.by} {each.at}": name for name, each in state.invited.items()} if state else {}
+    invited = invitations_in(team_state(global_store))
+    names = {f"{_INVITED}{name} {by} {at}": name for name, (by, at) in invited.items()}
     news = [mark for mark in names if not has_met(global_store, mark)]
     for mark in news:
         notes.do(lambda mark=mark: meet(global_store, mark))
-    if not state or not news:
+    if not news:
         return ""
     name, more = names[news[0]], f", and {len(news) - 1} more" if news[1:] else ""
-    by = cut(state.invited[name].by, _LONGEST_LOGIN) or "somebody"
+    by = invited[name][0] or "somebody"
     return f"{by} invites you to {name}{more}; nothing of it is given before you say `recollect team accept {name}`"
 
 
