@@ -71,7 +71,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over what all tests share: looking through it would take half a second each time."""
+    """Keep what all tests share from the garbage collector: looking through it would take half a second each time."""
     gc.collect()
     gc.freeze()
 
