@@ -221,7 +221,7 @@ def _keep_reading() -> None:
 
 def _import_all(without: Sequence[str]) -> None:
     import recollect
-    from recollect.files.memory.models import CONTENT, model_of
+    from recollect.files.memory.schemas import CONTENT, model_of
 
     for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
         if not module.name.startswith(tuple(without)):

@@ -20,8 +20,7 @@ import click
 from recollect.cli.main import cli
 from recollect.config.settings_keys import KEYS, LOCAL, Key, as_text
 from recollect.domain.categories import PROJECT
-from recollect.domain.memory import BASE
-from recollect.files.memory.schemas import schema_file, schema_text
+from recollect.files.memory.schemas import BASE, schema_file, schema_text
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CAPTURE = re.compile(r"(<!-- capture -->\n```console\n).*?(```\n<!-- /capture -->)", re.DOTALL)

@@ -15,8 +15,7 @@ import recollect
 from recollect.cli.main import cli
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT, SESSION_SUMMARY, Category
 from recollect.domain.triage.words import RULES
-from recollect.files.memory.models import CONTENT
-from recollect.files.memory.schemas import schema_file
+from recollect.files.memory.schemas import CONTENT, schema_file
 
 TOP = Path(__file__).parents[2]
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
@@ -110,14 +109,14 @@ table = sys.modules["recollect.domain.categories"] = types.ModuleType("recollect
 exec(source.replace("\\n)\\n\\nCATEGORIES", row + "\\n)\\n\\nCATEGORIES"), table.__dict__)
 
 import pydantic
-from recollect.files.memory import models
+from recollect.files.memory import schemas
 
 class GlossaryContent(pydantic.BaseModel):
     word: str
     meaning: str
     usage: str
 
-models.CONTENT["glossary"] = GlossaryContent  # all that is needed beside the row
+schemas.CONTENT["glossary"] = GlossaryContent  # all that is needed beside the row
 
 from click.testing import CliRunner
 from recollect.cli.main import cli
@@ -158,7 +157,7 @@ from recollect.learn.input import parse_input
 note = parse_input("Pallet", "A flat frame for parcels.", "Drivers say so.", "term")
 content = {"meaning": "A flat frame for parcels.", "usage": "Drivers say so."}  # nobody said which word
 assert drafted(note).content == content, drafted(note).content
-models.captured_content("glossary").model_validate(content)
+schemas.captured_content("glossary").model_validate(content)
 print("accepted")
 """
 

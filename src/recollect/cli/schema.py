@@ -5,8 +5,7 @@ import click
 from recollect.cli.screen import whole
 from recollect.cli.shared import CategoryChoice
 from recollect.domain.categories import PROJECT
-from recollect.domain.memory import BASE
-from recollect.files.memory.schemas import schema_text
+from recollect.files.memory.schemas import BASE, schema_text
 
 
 @click.command("schema")

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 SCHEMA_VERSION = "1.0"
-
-# Names the schema of what all categories share.
-BASE = "base"
-
 LONGEST_TITLE = 120
 LONGEST_SLUG = 80
 LONGEST_SUMMARY = 300

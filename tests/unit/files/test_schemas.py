@@ -3,19 +3,18 @@
 import copy
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.categories import PROJECT
-from recollect.domain.memory import BASE, seen
+from recollect.domain.memory import seen
 from recollect.errors import WriteRefused
 from recollect.files.memory.memories import parse_record, record_text
-from recollect.files.memory.models import CONTENT
 from recollect.files.memory.schemas import (
+    BASE,
+    CONTENT,
     FOLDER,
     is_captured,
     problems_of,
@@ -593,9 +592,3 @@ def test_schema_refers_to_nothing_and_knows_no_null(category):
 
 def test_every_category_has_a_content_model():
     assert set(CONTENT) == set(PROJECT)
-
-
-def test_models_are_loaded_by_the_first_check() -> None:
-    code = "import sys, recollect.cli.status, recollect.cli.list; print('pydantic' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout == "False\n"

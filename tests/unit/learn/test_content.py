@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recollect.domain.categories import PROJECT
 from recollect.domain.memory import texts
 from recollect.errors import InvalidEntry
-from recollect.files.memory.models import captured_content
+from recollect.files.memory.schemas import captured_content
 from recollect.learn.content import Draft, check_main, drafted, points
 from recollect.learn.input import MemoryInput, parse_input
 

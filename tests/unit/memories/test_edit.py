@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import WriteRefused
-from recollect.files.memory.models import CONTENT
-from recollect.files.memory.schemas import validated
+from recollect.files.memory.schemas import CONTENT, validated
 from recollect.memories.edit import Field, form_fields, read_fields, refused_fields
 
 LINE = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1).map(str.strip)

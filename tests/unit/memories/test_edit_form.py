@@ -12,8 +12,7 @@ from tests.conftest import examples
 from recollect.domain.categories import PROJECT
 from recollect.errors import WriteRefused
 from recollect.files.memory.memories import MemoryFile
-from recollect.files.memory.models import CONTENT, model_of
-from recollect.files.memory.schemas import schema
+from recollect.files.memory.schemas import CONTENT, model_of, schema
 from recollect.memories.edit_form import EDITABLE, edited, form_of, read_form, version_in
 
 HASH = "0123456789abcdef0123456789abcdef"
