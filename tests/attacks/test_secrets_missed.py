@@ -201,6 +201,8 @@ DOCUMENTS = {
     "CSV, tabs": ("user\tpwd\nbob\t", SECRET, "\n"),
     "CSV, quotes": ('"user","Password"\n"bob","', SECRET, '"\n'),
     "CSV, second row": ("user,password\nann,x\nbob,", SECRET, "\n"),
+    "CSV, separators in quotes": ('"note","user","password"\n"a, b, ""c""","bob","', SECRET, '"\n'),
+    "Secret, a slash first": ("kind: Secret\ndata:\n  api: ", f"/+{drawn(LETTERS, 41)}=", "\n"),
     "NTLM": ("Administrator:500:", f"{drawn(HEX, 32)}:{drawn(HEX, 32, 8)}", ":::"),
     "NetNTLMv2": ("ana::CORP:", f"{drawn(HEX, 16)}:{drawn(HEX, 32)}:{drawn(HEX, 90)}", "\n"),
     "NetNTLMv1": ("ana::CORP:", f"{drawn(HEX, 48)}:{drawn(HEX, 48, 8)}:{drawn(HEX, 16)}", "\n"),

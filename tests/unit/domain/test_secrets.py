@@ -116,6 +116,10 @@ API key: 3fa85f64a1b2c3d4e5f60718
 X-API-KEY: 3fa85f64a1b2c3d4
 token "3fa85f64a1b2c3d4e5f60718"
 passphrase = "copper lantern velvet meadow"
+We changed the root password to swordfish
+I reset the passphrase of the vault to swordfish
+the password to the vault is swordfish
+DB_PASSWORD_TEST=swordfish9#ab
 """.strip().split("\n")
 
 ORDINARY = r"""
@@ -272,6 +276,23 @@ const passwordInput = document.querySelector("#password1");
 <label for="password">Password</label>
 placeholder="Password"
 password: _("Enter your password")
+you are prompted for a password to protect your key
+sent as the user name and the password to authenticate
+the password for connecting to NetBeans
+Setup of the params to pass to and attempt to launch reg.exe
+you need a passphrase to unlock it
+the --username and --password options
+'password': self.password_grant,
+password: readPassword,
+#password_encryption = scram-sha-256
+nid_key = self._lib.NID_pbe_WithSHA1And3_Key_TripleDES_CBC
+sk-ssh-ed25519-cert-v01@openssh.com
+sk-ecdsa-sha2-nistp256-cert-v01@openssh.com
+proxy_url="socks5h://<username>:<password>@proxy-host"
+the argument of a token is `args[token.index]`
+syn match javaccSpecToken ".LOOKAHEAD("ms=s+1
+&state=xyz&token_type=example&expires_in=3600
+n3captureprt n3chgpassword n3detach
 """.strip().split("\n")
 
 

@@ -52,6 +52,10 @@ _SHORT = frozenset({"pass", "pw", "pwd", "key"})
 _BEFORE_OPTION = frozenset(("", *" \n`\"'"))
 _BEFORE_VARIABLE = frozenset(("", "export", "set", "ENV", "ARG", "env"))
 _SYMBOLS = frozenset("!@#$%^&*_+")
+_BRACKETS = frozenset("()[]{}")
+# After "to" there is a password if somebody sets it to that, and not if it serves to something.
+_CHANGES = (" set ", " sets ", " setting ", " reset", " chang", " updat", " rotat", " default", " switch")
+_LONGEST_CLAUSE = 60
 _PLURALS = frozenset(f"s{char}" for char in ("", *" :=\"'`*_\t\n"))
 
 # The text after a telling word: the rest of the name, a connection to the value, and the value, bare or in quotes.
@@ -125,7 +129,9 @@ def _value(text: str, at: int, word: str, is_a_password: bool, found: re.Match[s
     accepted = (
         _holds_password(value, style, word, group) if is_a_password else _holds_credential(value, style, word, found)
     )
-    return _whole(text, found, style) if accepted and not _repeats(text[start : found.end("rest")], value) else None
+    name = text[start : found.end("rest")]
+    is_code_there = _repeats(name, value) or (style in ("line", "code") and group == "bare" and _ends_in(name, value))
+    return _whole(text, found, style) if accepted and not is_code_there else None
 
 
 def _before_code(bare: str) -> str:
@@ -151,7 +157,8 @@ def _neutral_words(before: str, rest: str, telling: str, is_a_password: bool) ->
 
 def _overrules(value: str, style: str, is_a_password: bool) -> bool:
     """Return whether a value is a secret in spite of a neutral word: it looks drawn by chance, or like a password."""
-    if is_a_password and style == "shell" and not value.islower() and has_digit(value) and is_told_beside(value):
+    is_plain = value.islower() and _SYMBOLS.isdisjoint(value.replace("_", ""))
+    if is_a_password and style == "shell" and not is_plain and has_digit(value) and is_told_beside(value):
         return True
     return style in ("shell", "line", "code", "option") and is_drawn(value)
 
@@ -161,6 +168,12 @@ def _repeats(name: str, value: str) -> bool:
     words = words_of(name)
     own = words_of(value)[-len(words) :] if "." in value else words_of(value)
     return value[-1:].isalpha() and own == words
+
+
+def _ends_in(name: str, value: str) -> bool:
+    """Return whether a value is a name that ends in the one beside it, and so is code: `password: readPassword`."""
+    words = words_of(name)
+    return value.isidentifier() and value[-1:].isalpha() and words_of(value)[-len(words) :] == words
 
 
 def _begins_word(before: str, after: str) -> bool:
@@ -177,10 +190,23 @@ def _style(text: str, start: int, found: re.Match[str]) -> str:
         return "below" if _stands_alone(text, found) else ""
     if found["option"] or (found["assigned"] and name.startswith("--")):
         is_first = text[max(0, start - 1) : start] in _BEFORE_OPTION
-        return "told" if not name.startswith("-") else "option" if is_first else ""
-    if found["prose"]:  # "to pass to" is no password
-        return "" if name.lower() == "pass" and found["prose"].strip() == "to" else "prose"
-    return "tag" if found["tag"] else _assigned_style(text, start, name, found)
+        spoken = "" if has_digit(name) else "told"
+        return spoken if not name.startswith("-") else "option" if is_first else ""
+    if found["prose"]:
+        return _spoken_style(text, start, name, found["prose"])
+    if found["tag"]:  # a password in a URL may be a placeholder: `://<user>:<password>@host`
+        return "" if text[max(0, start - 2) : start] == ":<" else "tag"
+    return _assigned_style(text, start, name, found)
+
+
+def _spoken_style(text: str, start: int, name: str, connection: str) -> str:
+    """Return the style of a sentence. After "a password to" comes what it is for, unless somebody changes it so."""
+    if not connection.endswith("to "):
+        return "prose"
+    if name.lower() == "pass" and connection.startswith(" to "):  # "to pass to" is no password
+        return ""
+    before = " " + text[max(0, start - _LONGEST_CLAUSE) : start].rpartition("\n")[2].lower()
+    return "prose" if any(verb in before for verb in _CHANGES) else "told"
 
 
 def _stands_alone(text: str, found: re.Match[str]) -> bool:
@@ -246,7 +272,8 @@ def _is_told(value: str, *, quoted: bool) -> bool:
 
 
 def _holds_credential(value: str, style: str, word: str, found: re.Match[str]) -> bool:
-    if style in ("", "told") or " " in value or "\\" in value or not is_secret_word(value):
+    is_call_told = style in ("prose", "beside") and found["quoted"] and not _BRACKETS.isdisjoint(value)
+    if style in ("", "told") or is_call_told or " " in value or "\\" in value or not is_secret_word(value):
         return False
     if word == "key" and (len(value) < 16 or not has_digit(value)):
         return False

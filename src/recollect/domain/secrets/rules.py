@@ -79,7 +79,7 @@ TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     ("a Twitter token", ("A" * 22,), r"A{22}(?=[A-Za-z%]{0,60}\d)[A-Za-z0-9%]{80,100}(?![A-Za-z0-9%])"),
     ("a Hugging Face token", ("hf_", "api_org_"), r"(?:hf|api_org)_[A-Za-z0-9]{30,}"),
-    ("an API key", ("sk-",), r"sk-(?=[A-Za-z_-]{0,40}[0-9A-Z])[A-Za-z0-9_-]{20,}"),
+    ("an API key", ("sk-",), r"sk-(?!ssh-|ecdsa-)(?=[A-Za-z_-]{0,40}[0-9A-Z])[A-Za-z0-9_-]{20,}"),
     ("a Groq key", ("gsk_",), r"gsk_[A-Za-z0-9]{30,}"),
     ("a Replicate token", ("r8_",), r"r8_[A-Za-z0-9]{30,}"),
     ("a Perplexity key", ("pplx-",), r"pplx-[A-Za-z0-9]{30,}"),

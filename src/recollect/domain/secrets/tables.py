@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from recollect.domain.secrets.encoded import decoded_text
-from recollect.domain.secrets.values import compiled, has_digit, is_password, is_random, is_secret_word
+from recollect.domain.secrets.values import compiled, has_digit, is_password, is_placeholder, is_random, is_secret_word
 from recollect.domain.secrets.words import FOREIGN
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def separated_values(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
     separator = header = ""
     for start, line in _lines(text) if any(word in lowered for word in _CSV_NAMES) else ():
         if separator:
-            cells = line.split(separator)
+            cells = _split(line, separator)
             if len(cells) == len(named):
                 for begin, value in _cells(start, cells, named, " \"'\r\n"):
                     if is_password(value, bare=f"{separator} " in header):  # a sentence may have commas as well
@@ -71,10 +71,10 @@ def secret_data(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _is_secret_data(name: str, value: str, *, is_plain: bool) -> bool:
     said = value if is_plain else decoded_text(value)
-    if name.lower() in _PUBLIC_NAMES or not is_secret_word(value) or said.startswith(_PUBLIC):
+    if name.lower() in _PUBLIC_NAMES or is_placeholder(value) or said.startswith(_PUBLIC):
         return False
     if is_plain:
-        return is_random(value) or is_password(value, bare=True)
+        return is_secret_word(value) and (is_random(value) or is_password(value, bare=True))
     return (bool(said) and is_secret_word(said)) or (len(value) >= 12 and has_digit(value) and is_random(value))
 
 
@@ -92,6 +92,18 @@ def _cells(start: int, cells: list[str], named: list[bool], around: str) -> Iter
         if is_named and value:
             yield start + cell.find(value), value
         start += len(cell) + 1
+
+
+def _split(line: str, separator: str) -> list[str]:
+    """Split a line of CSV at its separators, but not inside of quotes."""
+    if '"' not in line or line.count('"') % 2:
+        return line.split(separator)
+    cells: list[str] = []
+    for place, part in enumerate(line.split('"')):
+        outside = part.split(separator) if place % 2 == 0 else [part]
+        before = f'{cells.pop()}"' if place else ""
+        cells += [before + outside[0], *outside[1:]]
+    return cells
 
 
 def _header(line: str) -> tuple[str, list[bool]]:

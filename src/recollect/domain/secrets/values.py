@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 # Beginnings of references to a value, in shells, templates, YAML, markup and secret stores.
 _REFERENCES = tuple(
-    "< { [ ( * & ... … @/ op:// arn: ref+ vault: file: env: env. secrets. process.env os.environ ./ ../ ~/ \\ = ` "
-    "http:// https://".split()
+    "< { [ ( * & ... … @/ op:// arn: ref+ vault: file: env: env. secrets. process.env os.environ self. this. ./ ../ ~/ "
+    "\\ = ` http:// https://".split()
 )
 # Signs beginning a reference only with certain text after them: `${X}`, `$X`, `%X%`, `%(x)s`, `!vault`, `--x`, `//`.
 _SIGNED = (
@@ -20,7 +20,7 @@ _SIGNED = (
     r"|!{1,2}(?:[A-Za-z.:/]+(?: |$)|$)|-(?:[- ]|$)|/(?:\W|$)"
 )
 _ROOTS = tuple(f"/{name}/" for name in "bin dev etc home mnt opt path proc root run srv tmp usr var Users".split())
-_SEPARATORS = dict.fromkeys(map(ord, "_-./:+, @"), " ")
+_SEPARATORS = dict.fromkeys(map(ord, "_-./:+, @&="), " ")
 _SIGNS = frozenset("$%!-/")
 _LONGEST_NAME = 100
 _SHORTEST_BODY, _SHORTEST_EXAMPLE, _SHORTEST_DRAWN = 12, 16, 20

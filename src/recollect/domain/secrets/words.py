@@ -26,18 +26,18 @@ NEUTRAL_AFTER = frozenset(
     address age alg algo algorithm alias arn array at attempts attr attribute available backend base bits block bucket
     budget bytes cache callback change changed char character characters chars check checksum class cls code codec col
     column command complexity config confirmed count created data date digest dir directory display embedding enabled
-    encoding endpoint entropy entry env error errors exists expiration expired expires expiry factory field fields
-    file filename files fingerprint fn folder format func function generator getter group handler hash hasher hashes
-    header help hint host icon id identifier ids index info input invalid invalidated is iterator key keys kind label
-    last leaf lease len length level lifetime limit line link list loader location logprobs lookup manager map mask
-    match max message method min minimum mode model name names namespace node note number object offset option options
-    order page pair param parameter params parser part path paths pattern placeholder policy pos position prefix
-    prompt property provider range rate ref reference refs regex registry required requirement requirements reset
-    response result role rotation rule rules scanner scheme scope sentence separator sequence server service session
-    set setting settings shape size source span start state status storage store strategy stream strength string
-    suffix table tag template test tests text time timeout title total transform ttl type types uri url urls usage use
-    used user users valid validation validator validity var variable vector version view visible warning width window
-    words
+    encoding encryption endpoint entropy entry env error errors exists expiration expired expires expiry factory field
+    fields file filename files fingerprint fn folder format func function generator getter group handler hash hasher
+    hashes header help hint host icon id identifier ids index info input invalid invalidated is iterator key keys kind
+    label last leaf lease len length level lifetime limit line link list loader location logprobs lookup manager map
+    mask match max message method min minimum mode model name names namespace node note number object offset option
+    options order page pair param parameter params parser part path paths pattern placeholder policy pos position
+    prefix prompt property provider range rate ref reference refs regex registry required requirement requirements
+    reset response result role rotation rule rules scanner scheme scope sentence separator sequence server service
+    session set setting settings shape size source span start state status storage store strategy stream strength
+    string suffix table tag template test tests text time timeout title total transform ttl type types uri url urls
+    usage use used user users valid validation validator validity var variable vector version view visible warning
+    width window words
     """.split()
 )
 NEUTRAL_BEFORE = frozenset(
@@ -92,17 +92,17 @@ PLACEHOLDERS = frozenset(
 # Ordinary words in a sentence about a password ("the password is stored in a file"). Most others have these endings.
 ORDINARY = frozenset(
     """
-    about above absent again all alone also always another as asked at back bad because been before being below
-    better between blank both bound but by bytes can changed char chars clear come correct dead different done down
-    each either else empty enough equal even ever exactly expected fine first free from fully further gone good half
-    hard has held here hex how if immutable in incorrect inside instead into it its just kept known last late later
-    left less like likely long longer lost made mandatory meant more most much necessary needed neither never new
-    newer next no nobody non none nor not nothing now null off ok okay older on once one only open optional other
-    our out over own part plain plaintext present quite rather read ready right safe same secret secure sent set
-    short shorter shown simple simply since small so some something soon still strong stronger such sure taken text
-    that the their them then there these they this those through thus to together too true two unchanged undefined
-    under unique unknown unless unsafe until up upper urgent us used useless valid very via wanted was weak weaker
-    well were what when where which while who whole why with within without wrong yes yet you your
+    about above absent again all alone also always another as asked at back bad because been before being below better
+    between blank both bound but by bytes can changed char chars clear come correct dead different done down each
+    either else empty enough equal even ever exactly expected fine first free from fully further gone good half hard
+    has held here hex how if immutable in incorrect inside instead into it its just kept known last late later left
+    less like likely long longer lost made mandatory meant more most much necessary needed neither never new newer next
+    no nobody non none nor not nothing now null off ok okay older on once one only open option optional options other
+    our out over own part plain plaintext present quite rather read ready right safe same secret secure sent set short
+    shorter shown simple simply since small so some something soon still strong stronger such sure taken text that the
+    their them then there these they this those through thus to together too true two unchanged undefined under unique
+    unknown unless unsafe until up upper urgent us used useless valid very via wanted was weak weaker well were what
+    when where which while who whole why with within without wrong yes yet you your
     """.split()
 )
 ENDINGS = tuple(
