@@ -15,16 +15,20 @@ from tests.contract.test_stores import EVERYWHERE, bank, entry, model, unit
 from tests.integration.test_postgres_upgrade import ALL, FIRST, check_all_is_there, migrations
 from tests.integration.test_team_log import BACKEND, line
 from tests.meeting import Opponent, meet
+from tests.unit.doctor.test_run import case_of, read_files, write_bank
 
+from recollect.doctor.case import OK
+from recollect.doctor.database import database
 from recollect.domain.hashing import content_hash
 from recollect.domain.shared.acting import Acting
 from recollect.errors import StoreConflict, StoreError
 from recollect.store.base import Store
-from recollect.store.copy import copy_store
-from recollect.store.open import open_store, open_team
+from recollect.store.copy import Copy, copy_store, plan
+from recollect.store.open import open_store, open_team, prepare_team
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.server import lock_of
 from recollect.store.postgres.store import PostgresStore
+from recollect.store.repair import take_turn
 from recollect.store.repeat import TRIES
 
 WEB = "team:web"
@@ -260,6 +264,18 @@ def test_changes_of_a_team_that_cannot_be_serialized_are_made_again(tmp_path: Pa
         assert [(token.name, bool(token.revoked_at)) for token in log.tokens()] == [("new", True)]
 
 
+def test_team_is_made_ready_beside_a_client_in_the_way(tmp_path: Path) -> None:
+    team = postgres.server().team(tmp_path)
+    groups = meet(
+        postgres.server().url(),
+        lambda: prepare_team(team.operator),
+        first=f"SELECT 1 FROM {team.schema}._migrations",
+        then="LOCK TABLE pg_class IN SHARE MODE",
+        wanted="SELECT pg_advisory_xact_lock({}, {})".format(*lock_of(team.schema)),
+    )
+    assert groups == team.groups
+
+
 # Copies
 
 
@@ -278,6 +294,60 @@ def test_copy_that_waits_in_a_circle_goes_on(tmp_path: Path, place: str, admin: 
     assert {table.name: table.rows for table in copy.tables}["entries"] == 20
     with open_store(place) as store:
         assert store.count(EVERYWHERE) == 20
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("is_planned", [True, False])
+def test_copy_from_a_server_reads_anew_what_it_could_not_read(
+    tmp_path: Path, place: str, admin: str, is_planned: bool
+) -> None:
+    with open_store(place) as store:
+        store.put(bank(), [entry("a")])
+    target = str(tmp_path / "target")
+
+    def copied() -> Copy:
+        if is_planned:
+            return plan(place, target)
+        return copy_store(place, target, anew=False, progress=lambda *_: None)
+
+    copy = meet(admin, copied, first=alone("origins"), then=alone("retirements"), wanted=alone("_migrations"))
+    assert [(table.name, table.rows) for table in copy.tables][:2] == [("entries", 1), ("sources", 1)]
+    assert (copy.went_on, copy.problem) == (False, "")
+
+
+# Looks and repairs
+
+
+def test_turn_is_taken_after_one_that_was_ended_for_another_client(place: str, admin: str, schema: str) -> None:
+    open_store(place).close()
+    shared = write_lock(schema).replace("UPDATE", "SHARE")
+    assert meet(admin, lambda: take_turn(place, PATIENCE), first=shared, then=shared, wanted=alone("_migrations"))
+
+
+@pytest.mark.parametrize("then", ["word_counts", "models"])
+def test_doctor_looks_again_at_a_store_when_a_client_was_in_the_way(
+    tmp_path: Path, place: str, admin: str, schema: str, then: str
+) -> None:
+    case = case_of(tmp_path, RECOLLECT_MEMORY_STORE=place)
+    write_bank(case, 3)
+    read_files(case)
+    found = meet(admin, lambda: [*database(case)], first=alone("entries"), then=alone(then), wanted=write_lock(schema))
+    assert [(finding.level, finding.sentence) for finding in found if finding.level != OK] == []
+    assert "3 active entries" in found[0].sentence
+
+
+def test_tables_are_compacted_beside_a_client_in_the_way(place: str, admin: str, schema: str) -> None:
+    with open_store(place) as store:
+        store.put(bank(), [entry("a")])
+        asked = f"SELECT reltoastrelid::regclass::text FROM pg_class WHERE oid = '{schema}.entries'::regclass"
+        ((beside,),) = postgres.server().run(asked)
+        meet(
+            admin,
+            store.compact,
+            first=f"SELECT 1 FROM {beside}",
+            then="LOCK TABLE pg_class IN SHARE MODE",
+            wanted="SELECT 1 FROM entries",
+        )
         assert store.check() == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from tests.contract.test_stores import EVERYWHERE, bank, entry
 
 from recollect.errors import StoreConflict, StoreDamaged, StoreError
+from recollect.store.repair import take_turn
 from recollect.store.repeat import TRIES
+from recollect.store.sqlite import driver
 from recollect.store.sqlite.store import SqliteStore
 
 
@@ -103,3 +106,56 @@ def test_work_that_other_processes_have_disturbed_is_no_damage_and_done_once(pat
         assert store.get_meta("runs") == "x"
         assert store.count(EVERYWHERE) == 1
         assert store.findings == []
+
+
+class Opening(sqlite3.Connection):
+    """A connection that is told once that others opened the log, in the first statement that begins in some way."""
+
+    first = ""
+
+    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        if Opening.first and statement.lstrip().startswith(Opening.first):
+            Opening.first = ""
+            error = sqlite3.OperationalError("told by another process")
+            error.sqlite_errorcode = sqlite3.SQLITE_PROTOCOL
+            raise error
+        return super().execute(statement, *values)
+
+
+@pytest.fixture
+def opening(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Opening]]:
+    """The connections that are opened from now on."""
+    known = sqlite3.connect
+    monkeypatch.setattr(driver.sqlite3, "connect", lambda *given, **named: known(*given, **named, factory=Opening))
+    yield Opening
+    Opening.first = ""
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT count(*) FROM pragma_table_info",
+        "PRAGMA synchronous",
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked",
+        "SELECT name FROM sqlite_master",
+        "SELECT (SELECT count(*) FROM entries)",
+    ],
+)
+def test_store_that_others_disturb_while_it_is_opened_is_opened_whole(
+    path: str, opening: type[Opening], statement: str
+) -> None:
+    with SqliteStore(path) as store:
+        store.put(bank(), [entry("a", "A pelican.")])
+    opening.first = statement
+    with SqliteStore(path, connect=driver.sqlite3.connect) as store:
+        assert opening.first == ""
+        assert store.full_text
+        assert [match.id for match in store.text_matches(["pelican"], EVERYWHERE, 5)] == ["a"]
+        assert store.findings == []
+
+
+def test_turn_that_others_disturb_is_taken(path: str, opening: type[Opening]) -> None:
+    SqliteStore(path).close()
+    opening.first = "BEGIN IMMEDIATE"
+    assert take_turn(path, 1.0)
+    assert opening.first == ""

@@ -14,6 +14,7 @@ from recollect.engine.embed import BATCH
 from recollect.errors import StillReading, StoreDamaged, StoreError
 from recollect.store.open import database_name, is_server, store_exists, store_files
 from recollect.store.repair import Look, count_earlier, look_at
+from recollect.store.repeat import repeated
 from recollect.store.values import EARLIER, STATED, TAKEN_OVER, KeptModel, Scope
 
 # Timeouts in seconds: to copy and check the database, to read changed files, and to make vectors.
@@ -31,6 +32,20 @@ def database(case: Case) -> Iterator[Finding]:
     if entries is not None:
         yield from _earlier(case, entries)
         return
+    found: list[Finding] = []
+    failed: StoreError | None = None
+    try:
+        repeated(lambda: _look(case, found))
+    except StoreError as error:
+        failed = error
+    yield from found
+    if failed:
+        raise failed
+
+
+def _look(case: Case, found: list[Finding]) -> None:
+    """Look at the database in a transaction, and replace all findings by those on it."""
+    found.clear()
     try:
         copy = look_at(database_name(case.workspace.store_place), _LOOKING)
     except StoreError as error:
@@ -38,14 +53,12 @@ def database(case: Case) -> Iterator[Finding]:
         level = WARNING if isinstance(error, StillReading) else ERROR  # it does not prove any damage
         fix = fix or "`recollect rebuild` looks through all of it"
         is_damaged = isinstance(error, StoreDamaged)
-        yield Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damaged else None)
+        found.append(Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damaged else None))
         return
     with closing(copy):
-        yield from _taken_over(case, copy)
-        yield from _wholeness(case, copy)
-        yield from _vectors(case, copy)
-        others = _followed(case)
-        yield from others or _behind(case, copy)
+        for check in (_taken_over, _wholeness, _vectors):
+            found.extend(check(case, copy))
+        found.extend(_followed(case) or _behind(case, copy))
 
 
 def _earlier(case: Case, entries: int) -> Iterator[Finding]:

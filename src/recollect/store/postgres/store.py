@@ -289,9 +289,9 @@ class PostgresStore(SqlStore):
         """Index entries that were indexed in another way."""
         if self.read_only or self._database.scope in self._indexed:
             return
-        self._indexed.add(self._database.scope)
         if self.get_meta(_INDEX_VERSION) != words.VERSION:
             self.write(self._renew_index)
+        self._indexed.add(self._database.scope)
 
     def _renew_index(self) -> None:
         if self.get_meta(_INDEX_VERSION) != words.VERSION:  # another client may have been quicker

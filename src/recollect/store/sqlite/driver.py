@@ -42,7 +42,7 @@ if not TYPE_CHECKING:
     except (ImportError, AttributeError):  # some builds of Python have another name for it, or lack SQLite
         import sqlite3
 
-__all__ = ["FAILURES", "code_of", "file_uri", "is_conflict", "is_damage", "readable", "sqlite3"]
+__all__ = ["FAILURES", "code_of", "file_uri", "is_conflict", "is_damage", "is_in_use", "readable", "sqlite3"]
 
 # All exceptions of the driver. A damaged database may claim any size, and put invalid UTF-8 into the driver's own
 # messages.
@@ -68,6 +68,11 @@ def is_damage(error: BaseException | None) -> bool:
 def is_conflict(error: BaseException) -> bool:
     """Return True if a transaction failed because of another one, and may succeed when it is run again."""
     return getattr(error, "sqlite_errorcode", 0) == _OVERTAKEN or code_of(error) in (_PROTOCOL, _SCHEMA)
+
+
+def is_in_use(error: BaseException) -> bool:
+    """Return True if other processes were in the way, for all of the patience there was or at once."""
+    return is_conflict(error) or code_of(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def code_of(error: BaseException) -> int:

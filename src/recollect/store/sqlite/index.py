@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from recollect.store.sqlite.driver import FAILURES, sqlite3
+from recollect.store.sqlite.driver import FAILURES, is_in_use, sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def available(connection: sqlite3.Connection) -> bool:
     """Return True if this SQLite has full-text search. Find out by using it."""
     try:
         connection.execute(_ASKED)
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
+        if is_in_use(error):
+            raise
         return False
     return True
 
@@ -70,7 +72,9 @@ def fault(connection: sqlite3.Connection) -> str:
         entries, indexed = connection.execute(
             "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM entries_fts_docsize)"
         ).fetchone()
-    except FAILURES:
+    except FAILURES as error:
+        if is_in_use(error):
+            raise
         return "damaged"
     if entries == indexed:
         return ""

@@ -6,9 +6,10 @@ import os
 import time
 from contextlib import ExitStack, closing
 
-from recollect.errors import StillReading, StoreDamaged, StoreError
+from recollect.errors import StillReading, StoreConflict, StoreDamaged, StoreError
+from recollect.store.repeat import repeated
 from recollect.store.sqlite import index
-from recollect.store.sqlite.driver import FAILURES, code_of, file_uri, is_damage, sqlite3
+from recollect.store.sqlite.driver import FAILURES, code_of, file_uri, is_conflict, is_damage, sqlite3
 from recollect.store.sqlite.earlier import refuse_others
 from recollect.store.sqlite.migrations import NEWEST, version_of
 from recollect.store.sqlite.rescue import refuse_irregular
@@ -107,6 +108,10 @@ def take_turn(path: str, seconds: float) -> bool:
         StoreError: the database cannot be written.
     """
     refuse_irregular(path)
+    return repeated(lambda: _has_turn(path, seconds))
+
+
+def _has_turn(path: str, seconds: float) -> bool:
     try:
         uri = f"{file_uri(path)}?mode=rw"
         with closing(sqlite3.connect(uri, uri=True, timeout=seconds, isolation_level=None)) as connection:
@@ -115,7 +120,8 @@ def take_turn(path: str, seconds: float) -> bool:
     except FAILURES as error:
         if code_of(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return False
-        raise StoreError(f"{path} cannot be written: {error}") from error
+        kind = StoreConflict if is_conflict(error) else StoreError
+        raise kind(f"{path} cannot be written: {error}") from error
     return True
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from recollect.domain.stored import Match, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
+from recollect.store.repeat import repeated
 from recollect.store.sql.models import SqlModels
 from recollect.store.sql.rows import in_scope
 from recollect.store.sql.store import SqlStore
@@ -47,10 +48,7 @@ class SqliteStore(SqlStore):
         self._suspect: StoreError | None = None
         self._stemmed: tuple[tuple[str, ...], list[tuple[int, str]]] = ((), [])
         try:
-            self._prepare_index()
-        except FAILURES as error:
-            self.close()
-            raise self._database.explained(error) from error
+            repeated(self._prepare_index)
         except StoreError:
             self.close()
             raise
@@ -145,7 +143,10 @@ class SqliteStore(SqlStore):
             self.damage = f"{self.path} is damaged ({found}); `recollect rebuild` makes it again from your files"
             self.findings.append(self.damage)
         elif self.full_text and not self.read_only:
-            self.write(self._heal_thoroughly)
+            try:
+                self.write(self._heal_thoroughly)
+            except FAILURES as error:
+                raise self._database.explained(error) from error
         return self.findings[known:]
 
     # Inside
@@ -165,6 +166,12 @@ class SqliteStore(SqlStore):
         return self._stemmed[1]
 
     def _prepare_index(self) -> None:
+        try:
+            self._find_index()
+        except FAILURES as error:
+            raise self._database.explained(error) from error
+
+    def _find_index(self) -> None:
         raw = self._database.raw
         self.full_text = index.available(raw)
         if self.read_only:
