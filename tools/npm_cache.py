@@ -129,6 +129,7 @@ def number(version: str) -> tuple[int, ...]:
 
 
 def _download(name: str, version: str, packages: Sequence[str], megabytes: int, finish: Callable[[Path], None]) -> None:
+    _npm_here()  # or nothing is downloaded
     what = f"{name} {version}"
     _say(f"{what}: downloading; it takes about {megabytes} MB of {folder_of(name)}")
     unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=folder_of(name)))
@@ -166,13 +167,17 @@ def _say(text: str) -> None:
     print(f"  {text}", file=sys.stderr, flush=True)
 
 
-def _npm(arguments: list[str], seconds: float) -> str:
+def _npm_here() -> str:
     npm = shutil.which("npm")
     if npm is None:
         raise NotAvailableError("npm is not installed")
+    return npm
+
+
+def _npm(arguments: list[str], seconds: float) -> str:
     try:
         done = subprocess.run(
-            [npm, "--loglevel=error", *arguments],
+            [_npm_here(), "--loglevel=error", *arguments],
             capture_output=True,
             encoding="utf-8",
             errors="replace",

@@ -30,6 +30,7 @@ def test_run_without_npm_leaves_its_tests_out_and_says_so_first_and_last(world: 
     assert done.returncode == 0, done.stdout + done.stderr
     first, last = done.stdout.splitlines(), done.stdout.splitlines()[-2:]
     assert next(line for line in first if "MCP Inspector" in line).endswith("left out (npm is not installed)")
+    assert "downloading" not in done.stdout + done.stderr
     assert last[0].startswith("Not run here: ")
     assert last[0].endswith("tests: the MCP Inspector cannot be had here: npm is not installed")
     assert " passed, " in last[1]

@@ -243,7 +243,7 @@ def test_slow_store_gets_a_sentence_in_time_and_the_server_goes_on(world: World,
             assert (answer.status_code, answer.json()["status"]) == (503, "unavailable")
             assert value(metrics(server), "recollect_tool_calls_total", tool="list_memories", outcome="late") == 1
             blocked.release()
-        until(lambda: not call(server, "list_memories")[0])
+        until(lambda: again() and not call(server, "list_memories")[0])
         until(lambda: get(server, "/healthz").status_code == 200)
 
 

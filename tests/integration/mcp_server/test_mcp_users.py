@@ -21,6 +21,7 @@ import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from tests import postgres
+from tests.chance import again
 from tests.conftest import PATIENCE, World, until
 from tests.integration.mcp_server.prometheus_text import value
 from tests.integration.mcp_server.talk import LESSON, called, refused
@@ -413,7 +414,7 @@ def test_server_recovers_when_postgresql_was_restarted_under_it(world: World) ->
             until(lambda: get(server, "/healthz").status_code == 503)
             process = postgres.start_again(folder)
             until(lambda: get(server, "/healthz").status_code == 200)
-            until(lambda: "Retry with jitter" in call(server, "search_memory", query="jitter")[1])
+            until(lambda: again() and "Retry with jitter" in call(server, "search_memory", query="jitter")[1])
             assert value(metrics(server), "recollect_store_errors_total") >= 2
     finally:
         end(process)
