@@ -691,8 +691,11 @@ def test_context_of_another_session_is_left_alone(session: Session, world: World
         {"RECOLLECT_CATEGORIES_DECISION_AUTO_CAPTURE": "false"},
     ],
 )
-def test_settings_can_keep_a_decision_from_being_looked_for(session: Session, variables: dict[str, str]) -> None:
-    session.says("We decided to use SQLite because it needs no server.")
+def test_settings_can_keep_a_decision_from_being_looked_for_however_clearly_it_was_said(
+    session: Session, variables: dict[str, str]
+) -> None:
+    session.says(f"{DECISION}\nWe decided to go with FTS5 instead of Elasticsearch because it is local.")
+    session.says("We agreed on Ruff over flake8 because it is faster; that decision is final.")
     assert_passed(session.stops({**variables, "RECOLLECT_TRIAGE_THRESHOLDS_SESSION_SUMMARY": "1.0"}))
     assert log_of(session.world) == ""
 

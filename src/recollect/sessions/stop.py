@@ -51,6 +51,9 @@ _MOST_FAULTS = 3
 # So many tool uses with an end to the work are evidence by themselves.
 _LONG_WORK = 90
 
+# A threshold that switches a category off: scores reach it, and no other threshold could say so.
+_NEVER = 1.0
+
 # The key in a session's record: it was asked about memories whose files it has changed. Once is enough.
 _ASKED_ABOUT_FILES = "files?"
 # The most statements of the user that one request names.
@@ -163,9 +166,10 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
     _log_problems(workspace)
     mode = settings.text("triage.mode") if settings.flag("triage.enabled") else "off"
     thresholds = {
-        category: settings.real(f"triage.thresholds.{category}")
+        category: least
         for category in PROJECT
         if not settings.off_switch(category, auto=True)
+        and (least := settings.real(f"triage.thresholds.{category}")) < _NEVER
     }
     if mode == "off" or not thresholds:
         return
