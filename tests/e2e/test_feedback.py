@@ -205,7 +205,7 @@ def test_a_memory_at_rest_is_brought_back_by_hand(shop: World, command: str) -> 
     said = run(shop, command, cookie(shop))
     assert {"unmute": "Not at rest any more", "pin": "Pinned"}[command] in said
     assert "httpOnly" in Talk(shop, "next").prompt()
-    assert run(shop, "list", "--at-rest").startswith("There are no resting memories")
+    assert shop.run("list", "--at-rest", **BY_WORDS).stderr.startswith("There are no resting memories")
 
 
 def test_a_memory_at_rest_is_brought_back_by_opening_it(shop: World) -> None:

@@ -209,12 +209,13 @@ def test_long_list_is_cut_and_says_how_to_see_the_rest(world: World) -> None:
 
 def test_list_of_nothing_says_why_and_how_to_begin(world: World) -> None:
     done = world.run("list")
-    assert done.returncode == 0
-    assert done.stdout.startswith("There are no memories in .claude/memory yet.")
-    assert "`recollect write --help`" in done.stdout
+    assert (done.returncode, done.stdout) == (0, ""), "in a pipe, each line is an entry"
+    assert done.stderr.startswith("There are no memories in .claude/memory yet.")
+    assert "`recollect write --help`" in done.stderr
+    assert b"There are no memories in .claude/memory yet." in world.on_a_terminal("list")
     assert json.loads(world.run("list", "--json").stdout) == {"memories": [], "warnings": []}
     put(world, "a")
-    assert world.run("list", "--state", "retired", "--category", "runbook").stdout == (
+    assert world.run("list", "--state", "retired", "--category", "runbook").stderr == (
         "There are no retired runbook memories, but 1 other: `recollect list --all` shows all.\n"
     )
 

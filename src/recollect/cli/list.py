@@ -122,7 +122,7 @@ def command(
         return
     if not chosen:
         state = "resting" if at_rest else "muted" if muted else state
-        click.echo(_nothing(workspace, len(entries), category, state))
+        click.echo(_nothing(workspace, len(entries), category, state), err=not is_terminal(sys.stdout))
         return
     shown = chosen if everything else chosen[:_MOST_SHOWN]
     states = {**dict.fromkeys(resting, "at rest"), **dict.fromkeys(silent, "muted")}
