@@ -572,6 +572,8 @@ def test_category_by_another_of_its_names_is_understood_and_printed_by_one(
         ["export", "--category", typed],
     ):
         assert "parser" in run(*command).lower()
+    first = run("search", "parser").splitlines()[0]
+    assert first.startswith(("1. tech_debt: ", "1. Anti-Pattern: ")), "a lesson has the heading that its bank has"
     for given in (typed, name):
         shown = run("show", f"{given}/the-parser-has-no-tests-yet")
         assert next(line.split()[1] for line in shown.splitlines() if line.startswith("Category")) == name

@@ -77,7 +77,7 @@ def test_memory_is_found_and_says_which_file_it_is(world: World) -> None:
 def test_memory_is_shown_with_its_kind_its_file_and_its_last_change(world: World) -> None:
     write_memory(world.project, "two-importers", "tech_debt", confidence=0.95)
     shown = world.run("search", "invoices", **BY_WORDS).stdout.splitlines()
-    assert shown[0].startswith("1. tech debt: Two importers  0.")
+    assert shown[0].startswith("1. tech_debt: Two importers  0.")
     assert shown[1] == "   .claude/memory/tech-debt/two-importers.json · shop-front · updated 2026-01-02 · high"
     assert shown[2] == "   Two importers read the same invoices."
 

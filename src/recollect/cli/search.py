@@ -99,7 +99,7 @@ def command(
 
 def _shown(place: int, hit: Hit, explain: bool) -> str:
     entry = hit.entry
-    label = LABEL.get(entry.category, entry.category.replace("_", " "))
+    label = LABEL.get(entry.category, entry.category)
     states = [entry.status] * (entry.status != ACTIVE) + ["muted"] * hit.is_muted
     states += ["at rest"] * hit.is_resting + ["expired"] * hit.is_expired
     state = "".join(f"  {styled(each, 'yellow')}" for each in states)

@@ -55,7 +55,7 @@ def command(all_projects: bool, workspace: Workspace, as_json: bool) -> None:
 
 def _lines(each: StaleEntry, with_project: bool) -> list[str]:
     entry = each.entry
-    label = LABEL.get(entry.category, entry.category.replace("_", " "))
+    label = LABEL.get(entry.category, entry.category)
     where = f"  {untrusted(each.project)}" if with_project else ""
     lines = [f"{entry.id}  {styled(f'{label}: {cut(untrusted(entry.name), _LONGEST_NAME)}', 'green')}{where}"]
     for file in each.files:
