@@ -68,7 +68,7 @@ def log(world: World) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def test_max_inject_of_one_gives_one_thing_a_text_before_a_title(semantic_world: World) -> None:
+def test_max_inject_of_one_gives_one_text_of_several(semantic_world: World) -> None:
     write_cookie(semantic_world)
     semantic_world.write_decision("token-lifetime", title="A refresh token lives for a week", tags=["auth"])
     semantic_world.write_decision("session-store", title="Sessions are kept in localStorage never", tags=["web"])
@@ -560,6 +560,16 @@ def among_others(world: World, **fields: Any) -> World:
         content = {"status": "accepted", "context": title, "decision": title, "rationale": [title]}
         world.write_decision(slug, title=title, tags=[tag], content=content)
     return ready(world)
+
+
+def test_max_inject_counts_titles_too_and_texts_come_first(semantic_world: World) -> None:
+    among_others(semantic_world)
+    prompt = f"{COOKIE} Ask about invoices and flyway later."
+    for most in (2, 1):
+        text = asked(semantic_world, prompt, f"s{most}", RECOLLECT_RETRIEVAL_MAX_INJECT=str(most))
+        assert "- [DECISION] Refresh token in an httpOnly cookie" in text
+        assert ("Flyway scripts are never edited\n" in text) is (most == 2), "by its title"
+    assert text.count("- maybe: ") == 0
 
 
 def cookie_id(world: World) -> str:

@@ -15,6 +15,7 @@ from recollect.errors import InvalidEntry
 from recollect.files.journal.kinds import STAGED, Staged
 from recollect.files.journal.log import append_lines
 from recollect.learn.by_hand import Note, add
+from recollect.learn.duplicates import find_duplicates
 from recollect.learn.review import captures_to_review
 from recollect.memories.lookup import find_named
 from recollect.overview import bulk
@@ -140,6 +141,34 @@ def test_pair_awaits_until_both_are_kept(engine: Engine) -> None:
     slow.forget()
     slow.look(engine)
     assert slow.items(engine) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # .91 alike by the stems of their words, of which an eighth are the same
+        (
+            ("Retried payments", "Retries of payments wait longer when gateways failed"),
+            ("Retrying payment", "Retry payment waiting long when gateway fails"),
+        ),
+        # .79 alike, with four words of five the same
+        (
+            ("Jitter", "Retry with jitter when the payment gateway times out under load"),
+            (
+                "Gateway",
+                "Retry with jitter when the payment gateway times out, but never when it refuses a card number",
+            ),
+        ),
+    ],
+    ids=["other words", "not alike enough"],
+)
+def test_pair_that_is_alike_in_one_way_alone_is_left_to_dedupe(
+    engine: Engine, one: tuple[str, str], other: tuple[str, str]
+) -> None:
+    for title, text in (one, other):
+        lesson(engine, text, title)
+    assert len(find_duplicates(engine, dry_run=True).pairs) == 1
+    assert slow_items(engine) == ([], [])
 
 
 def test_three_pairs_await_at_most_and_none_with_other_words(engine: Engine) -> None:
