@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 from pathlib import Path
 from random import Random
 
@@ -23,7 +25,7 @@ def text(random: Random) -> str:
     """A lesson of one or two lines, often one that another entry has too."""
     lines = [f"Keep the {random.choice(WORDS)} away from the {random.choice(WORDS)}."]
     if random.random() < 0.3:
-        lines.append(f"It once cost {random.randrange(9)} days.")
+        lines += [""] * random.randrange(2) + [f"It once cost {random.randrange(9)} days."]
     return "\n".join(lines)
 
 
@@ -33,7 +35,9 @@ def respelled(random: Random, said: str) -> str:
 
 def entry(random: Random, category: str, number: int, *, is_global: bool) -> str:
     said = text(random)
-    lines = [f"### {HEADINGS[category][1]}{random.choice(WORDS).title()} {number}"]
+    prefix = random.choice((*[HEADINGS[category][1]] * 3, "", "Pattern: ", "Heuristic: "))
+    lines = [f"### {prefix}{random.choice(WORDS).title()} {number}"]
+    lines += [""] * (random.random() < 0.1)
     lines += [respelled(random, said)] if random.random() < 0.97 else []
     fields = [f"- Content-Hash: sha256:{reading.hash_of(said)}"] * is_global
     fields += [f"- Source: shop, Feature #{number:03}"]
@@ -47,7 +51,9 @@ def entry(random: Random, category: str, number: int, *, is_global: bool) -> str
     if not is_global and random.random() < 0.5:
         fields.append(f"- Last observed: Feature #{random.randrange(99):03}")
     random.shuffle(fields)
-    return "\n".join([*lines, *fields]) + random.choice(("\n\n", "\n", "\n\n---\n\n"))
+    if random.random() < 0.3:
+        fields.insert(random.randrange(len(fields)), "")
+    return "\n".join([*lines, *fields]) + random.choice(("\n\n", "\n", "\n\n---\n\n", "\n\n## Later\n\n"))
 
 
 def write_bank(world: World, random: Random, *, is_global: bool) -> None:
@@ -81,6 +87,14 @@ def test_product_and_an_independent_reading_agree_on_random_banks_in_markdown_mo
         assert given_lines(done.stdout) == reading.block(expected), f"bank {seed}-{number} with limit {limit}"
         if expected:
             assert reading.read_usage(case.store) == reading.usage(expected), f"bank {seed}-{number}"
+
+
+def test_second_reading_imports_nothing_of_the_product() -> None:
+    nodes = list(ast.walk(ast.parse(Path(reading.__file__).read_text(encoding="utf-8"))))
+    imported = [node.module or "." for node in nodes if isinstance(node, ast.ImportFrom)]
+    imported += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    assert imported
+    assert {name.partition(".")[0] for name in imported} <= sys.stdlib_module_names
 
 
 def replace_banks(world: World, name: str) -> World:
