@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -17,15 +18,22 @@ from tests.integration.test_postgres_upgrade import ALL
 from tests.laptops import BACKEND, Laptop
 
 from recollect.config import locations
+from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
 from recollect.domain.shared.lines import TeamLine
+from recollect.domain.stored import SCOPE_SOURCE, StoredEntry
+from recollect.engine.engine import Engine
 from recollect.errors import StoreError
 from recollect.files.journal.kinds import OUTGOING, Outgoing
-from recollect.files.journal.log import append_lines
+from recollect.files.journal.log import append_lines, fingerprint
 from recollect.files.team.lines import append_pulled
 from recollect.files.team.state import JoinedScope, TeamState, change_state
 from recollect.store.open import open_team, prepare_team
+from recollect.store.values import BANK, Scope, Source
+from recollect.sync.direct import caught_up
 from recollect.sync.scopes import fold_lessons
+from recollect.team.exchange import follow
 from recollect.team.joined import this_host
 
 # Made by pg_dump of a team's server by the fifth version. Ann has a team in which bob and mallory have written, rob has
@@ -143,6 +151,34 @@ def test_laptops_of_0_6_go_on_with_what_they_had(older: Older, tmp_path: Path) -
     rob.accept()
     rob.sync()
     assert {JITTER, CURSOR} <= set(rob.lessons())
+
+
+POISON = StoredEntry(id=content_hash("Poison."), category="patterns", name="Poison", description="Poison.")
+
+
+def test_laptop_makes_anew_what_0_6_had_made_of_the_lines(older: Older, tmp_path: Path) -> None:
+    """Though no line has come since: what a lesson says depends on who may say it."""
+    older.upgrade()
+    bob = older.laptop(tmp_path, "bob", BACKEND)
+    path = locations.team_lines(str(bob.store), BACKEND)
+    file = os.stat(path)
+    source = Source(SCOPE_SOURCE + BACKEND, BANK, size=file.st_size, modified=file.st_mtime_ns, offset=file.st_size)
+    source.hash = f"open:{fingerprint(path, file.st_size)}"
+    with Engine(bob.workspace) as engine:
+        engine.store.put(source, [POISON])
+    follow(bob.workspace)
+    assert set(bob.lessons()) == {JITTER, CURSOR}
+
+
+def test_store_on_a_server_makes_anew_what_0_6_had_made_of_the_lines(older: Older, tmp_path: Path) -> None:
+    older.upgrade()
+    place = {"RECOLLECT_MEMORY_STORE": older.url("bob"), "RECOLLECT_MEMORY_SCOPE": BACKEND}
+    settings = load_settings(str(tmp_path), {**place, "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"})
+    with Engine(Workspace(str(tmp_path), str(tmp_path), settings)) as engine:
+        engine.store.put(Source(SCOPE_SOURCE + BACKEND, BANK, hash="open", offset=7), [POISON])
+        assert caught_up(engine) == []
+        found, _ = engine.store.page(Scope(engine.project), 100)
+    assert {entry.description for entry in found} == {JITTER, CURSOR}
 
 
 def test_lines_of_clients_of_0_6_arrive_while_the_server_is_upgraded(older: Older) -> None:

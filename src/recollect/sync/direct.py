@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.domain.shared.acting import Acting
-from recollect.domain.shared.fold import hash_of
+from recollect.domain.shared.fold import RULES, hash_of
 from recollect.domain.shared.line_ids import LineClock
 from recollect.domain.shared.lines import WRITER, TeamLine, TeamScope, can
 from recollect.domain.stored import SCOPE_SOURCE
@@ -37,7 +37,7 @@ _AHEAD = 600_000
 _EMBEDDING = 1.0
 
 # The hash of a source: how the lines were read of which its entries were made.
-_CURATED, _OPEN = "curated", "open"
+_CURATED, _OPEN = f"curated {RULES}", f"open {RULES}"
 
 # By store and scope: the rule and the last line that this process has seen in entries.
 _seen: dict[tuple[str, str], tuple[str, int]] = {}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from recollect.config import locations
-from recollect.domain.shared.fold import Folded, SharedLesson, fold, hash_of
+from recollect.domain.shared.fold import RULES, Folded, SharedLesson, fold, hash_of
 from recollect.domain.shared.line_ids import line_id, time_of
 from recollect.domain.shared.lines import PERSONAL, PROJECT, TeamLine, kind_of_scope
 from recollect.domain.stored import SCOPE_SOURCE, StoredEntry, said_by_line
@@ -88,7 +88,7 @@ def _sync_scope(  # noqa: PLR0917 (one step of the loop above)
     except OSError:
         return []  # nothing was pulled yet
     is_unlinked = _is_unlinked(state, scope)
-    rule = "unlinked:" if is_unlinked else "curated:" if curated else "open:"
+    rule = f"{'unlinked' if is_unlinked else 'curated' if curated else 'open'} {RULES}:"
     is_same = known is not None and known.hash.startswith(rule) and known.project == project
     if known and is_same and (known.size, known.modified) == (status.st_size, status.st_mtime_ns):
         return []

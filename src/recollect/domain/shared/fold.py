@@ -32,6 +32,9 @@ from recollect.domain.stored import LONGEST_REASON, is_id
 from recollect.domain.text import cut, one_line
 from recollect.errors import InvalidEntry
 
+# Counted up when lines come to mean something else, so that the lessons made of them before are made anew.
+RULES = 2
+
 _LONGEST_AUTHOR = 63  # as long as a name can be on the server
 _DAY = len("2026-01-31")
 
