@@ -108,6 +108,25 @@ def test_scopes_in_which_somebody_had_written_count_as_accepted(older: Older) ->
     }
 
 
+def test_who_spoke_only_by_the_token_of_somebody_else_has_accepted_nothing(older: Older) -> None:
+    """Mallory made a scope, put rob into it, and said there as rob what she liked."""
+    older.server.run(
+        f"SET search_path = {older.schema};"
+        " INSERT INTO scopes (name, created_by) VALUES ('team:forge', 'mallory');"
+        " INSERT INTO members (scope, login, role, added_by) VALUES ('team:forge', 'mallory', 'admin', 'mallory'),"
+        " ('team:forge', 'rob', 'writer', 'mallory');"
+        " INSERT INTO tokens (hash, login, scope, role, name, created_by, expires_at, last_used_at)"
+        " VALUES ('x', 'rob', 'team:forge', 'writer', '', 'mallory', 'infinity', now());"
+        " INSERT INTO lines (scope, seq, id, author, role, received, kind, hash, body) VALUES ('team:forge', 1,"
+        " '1794974500001-000000-0000abcd', 'rob', 'writer', now(), 'observed', 'aaaaaaaaaaaaaaaa',"
+        " '{\"observed\": \"aaaaaaaaaaaaaaaa\"}')"
+    )
+    older.upgrade()
+    with open_team(older.url("rob")) as log:
+        assert [each.name for each in log.scopes()] == []
+        assert "team:forge" in [each.scope for each in log.invitations()]
+
+
 def test_what_a_server_of_0_6_had_taken_does_no_harm(older: Older) -> None:
     older.upgrade()
     with open_team(older.url("ann")) as log:

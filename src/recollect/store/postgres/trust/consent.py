@@ -20,13 +20,16 @@ _TABLES = (
         PRIMARY KEY (login, scope)
     )
     """,
-    # Before there was consent: who has created a scope, written in it, or changed its members.
+    # Before there was consent: who has created a scope, written in it, or changed its members. Not who may never have
+    # spoken there himself, because somebody else had a token for him that was used.
     """
     INSERT INTO consents (login, scope, accepted)
         SELECT DISTINCT u.login, u.scope, true FROM (
             SELECT created_by AS login, name AS scope FROM scopes
             UNION SELECT added_by, scope FROM members
-            UNION SELECT author, scope FROM lines
+            UNION SELECT l.author, l.scope FROM lines l GROUP BY l.author, l.scope HAVING NOT EXISTS (
+                SELECT 1 FROM tokens t WHERE t.login = l.author AND t.scope = l.scope AND t.created_by <> t.login
+                    AND t.last_used_at IS NOT NULL AND t.created_at <= min(l.received))
             UNION SELECT login, scope FROM members WHERE scope LIKE 'personal:%'
         ) u WHERE EXISTS (SELECT 1 FROM members m WHERE m.scope = u.scope AND m.login IN (u.login, '*'))
     """,
