@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.shared.fold import Folded, fold, hash_of, related
-from recollect.domain.shared.line_ids import line_id
+from recollect.domain.shared.line_ids import line_id, time_of
 from recollect.domain.shared.lines import TeamLine, can, is_scope, kind_of_scope
 from recollect.errors import InvalidEntry
 
@@ -57,7 +57,16 @@ def test_observations_of_all_add_up() -> None:
 
     assert (lesson.id, lesson.observations, lesson.authors) == (A, 3, ("ann", "bob", "cem"))
     assert lesson.text.entry.name == "by ann"  # whoever says the same again does not change its name
-    assert (lesson.created, lesson.updated) == (NOW + 1, NOW + 4)
+
+
+def test_times_of_a_lesson_are_the_servers_whatever_clocks_say() -> None:
+    """Otherwise whoever observes it once makes it as old as he likes."""
+    given = [line(1, "shared", A, day=5), line(2, "observed", A, "mallory", clock=-NOW, day=6)]
+    lesson = only(*given, line(3, "confirmed", A, day=7))
+    assert [time_of(line_id(at, 0, "")) for at in (lesson.created, lesson.updated)] == [
+        "2026-01-05T10:00:00Z",
+        "2026-01-07T10:00:00Z",
+    ]
 
 
 def test_a_chain_of_edits_is_one_lesson_with_its_history() -> None:

@@ -14,8 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+from recollect.domain.clock import parse_time
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.shared.line_ids import is_line_id, machine_of, milliseconds_of
+from recollect.domain.shared.line_ids import MOST_MILLISECONDS, is_line_id, machine_of, milliseconds_of
 from recollect.domain.shared.lines import (
     APPROVED,
     CONFIRMED,
@@ -75,7 +76,7 @@ class SharedLesson(Generic[Entry]):
     observations: int
     authors: tuple[str, ...]
     history: tuple[SharedText[Entry], ...] = ()
-    created: int = 0  # in milliseconds
+    created: int = 0  # in milliseconds, by the server's clock
     updated: int = 0
     is_retired: bool = False
     reason: str = ""
@@ -119,6 +120,7 @@ class _Said(Generic[Entry]):
     approves: str = ""
     is_curator: bool = False
     day: str = ""  # on which the server took it
+    at: int = 0  # in milliseconds: when the server took it
 
 
 def fold(lines: Iterable[TeamLine], parse: Callable[[object], Entry], *, curated: bool = False) -> Folded[Entry]:
@@ -203,11 +205,11 @@ def _read(line: TeamLine, parse: Callable[[object], Entry], curated: bool) -> _S
     if not isinstance(hash, str) or not is_id(hash):
         raise InvalidEntry("it names no lesson by 16 hexadecimal digits")
     author = cut(one_line(line.author), _LONGEST_AUTHOR)
-    is_curator, day = can(line.role, CURATOR), line.received[:_DAY]
+    is_curator, day, at = can(line.role, CURATOR), line.received[:_DAY], _taken_at(line)
     if kind == SHARED:
         text = _text(line, fields, hash, author, parse)
         counts = not curated or is_curator
-        return _Said(line.id, kind, hash, author, text, counts=counts, is_curator=is_curator, day=day)
+        return _Said(line.id, kind, hash, author, text, counts=counts, is_curator=is_curator, day=day, at=at)
     reason = fields.get("reason")
     approves = fields.get("line")
     if kind == APPROVED and not is_line_id(approves):
@@ -221,6 +223,7 @@ def _read(line: TeamLine, parse: Callable[[object], Entry], curated: bool) -> _S
         approves=str(approves) if kind == APPROVED else "",
         is_curator=is_curator,
         day=day,
+        at=at,
     )
 
 
@@ -234,6 +237,13 @@ def _text(
     if entry.content_hash != hash:
         raise InvalidEntry("its text has another hash")
     return SharedText(hash, entry, author, line.id, edits or "", cut(one_line(line.maker), _LONGEST_AUTHOR))
+
+
+def _taken_at(line: TeamLine) -> int:
+    """Return when the server took a line, in milliseconds; the time in its id if that is not known."""
+    moment = parse_time(line.received)
+    milliseconds = int(moment.timestamp()) * 1000 if moment else milliseconds_of(line.id)
+    return min(max(milliseconds, 0), MOST_MILLISECONDS)
 
 
 def _reason(text: str) -> str:
@@ -343,7 +353,7 @@ class _Lesson(Generic[Entry]):
         self.author = said.author
         self._authors = {said.author: None}
         self._days = {(said.author, said.day)}
-        self._times = [milliseconds_of(said.line)]
+        self._times = [said.at]
         self._is_retired, self._reason = False, ""
 
     def hear(self, said: _Said[Entry], *, may_settle: bool, may_revive: bool) -> None:
@@ -357,7 +367,7 @@ class _Lesson(Generic[Entry]):
             self._authors.setdefault(said.author)
         if said.kind in (CONFIRMED, OBSERVED, SHARED) and may_revive:
             self._is_retired, self._reason = False, ""
-        self._times.append(milliseconds_of(said.line))
+        self._times.append(said.at)
 
     def edit(self, said: _Said[Entry], text: SharedText[Entry]) -> None:
         """Put a text in the place of the one that it names.
@@ -367,7 +377,7 @@ class _Lesson(Generic[Entry]):
         """
         is_same = text.author == self._text.author and machine_of(text.line) == machine_of(self._text.line)
         self._authors.setdefault(said.author)
-        self._times.append(milliseconds_of(said.line))
+        self._times.append(said.at)
         if text.edits == self._text.id or is_same:
             self.texts[text.id] = self._text = text
         else:
