@@ -351,6 +351,17 @@ def test_duplicate_from_a_clock_that_is_behind_changes_no_field_of_a_colleagues_
     assert lesson.observations == 2
 
 
+def test_line_of_somebody_else_with_the_same_id_is_not_ones_own(office: Office) -> None:
+    """Who has seen a line says it again, where a restored server lacks it: its author must hear that he did not."""
+    text, mallory = office.hers(), office.another_writer.log
+    known = office.ann.related(SCOPE, [content_hash(text)])[0]
+    same, other = TeamLine(known.id, known.body), TeamLine(known.id, {"observed": content_hash(text)})
+    for line in (same, other):
+        assert [each.is_taken for each in mallory.append(SCOPE, [line])] == [True]
+    assert office.ann.append(SCOPE, [same]) == []
+    assert [line.seq for line in office.ann.related(SCOPE, [content_hash(text)])] == [known.seq]
+
+
 def test_five_hundred_observations_of_one_person_count_once(office: Office) -> None:
     text = office.hers()
     refused = office.another_writer.log.append(SCOPE, [about("observed", text) for _ in range(500)])

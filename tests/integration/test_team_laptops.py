@@ -289,11 +289,7 @@ def test_laptop_sends_again_what_a_restored_server_lacks_in_its_order(
     before, ids = ann.lessons(), own_lines(team, "ann")
     assert len(ids) == 4
 
-    schema = team.schema
-    team.server.run(
-        f"ALTER TABLE {schema}.lines DISABLE TRIGGER ALL; DELETE FROM {schema}.lines WHERE seq > {backup};"
-        f" ALTER TABLE {schema}.lines ENABLE TRIGGER ALL"
-    )
+    lose_lines(team, backup)
     cem.share("Cem goes on meanwhile.")
     meet(cem, ann, bob, cem, ann, bob)
     assert own_lines(team, "ann") == ids
@@ -303,6 +299,34 @@ def test_laptop_sends_again_what_a_restored_server_lacks_in_its_order(
         "Cem goes on meanwhile.": 1,
     }
     assert ann.lessons()[PAGES][1] == "cem in team:backend", "whose laptop came first"
+
+
+def test_nobody_takes_the_ids_of_lines_that_a_restored_server_lacks(team: Team, ann: Laptop, bob: Laptop) -> None:
+    """Who had pulled them knows them, and may come first."""
+    ann.share(JITTER)
+    meet(ann, bob)
+    ann.edit(JITTER, f"{JITTER} Always.")
+    meet(ann, bob)
+    known = own_lines(team, "ann")
+    assert len(known) == 2
+    lose_lines(team, 0)
+    with team.log("bob") as log:
+        assert log.append(BACKEND, [TeamLine(id, {"observed": "a" * 16}) for id in known]) == []
+    for _ in range(2):
+        assert ann.sync().refused == []
+        assert len(own_lines(team, "ann")) == 2
+    bob.sync()
+    assert bob.lessons() == {f"{JITTER} Always.": (1, "ann in team:backend")}
+    assert ann.lines() == bob.lines()
+    assert ann.state.refused == []
+
+
+def lose_lines(team: Team, after: int) -> None:
+    """Let the server have what it had when it had taken so many lines."""
+    team.server.run(
+        f"ALTER TABLE {team.schema}.lines DISABLE TRIGGER ALL; DELETE FROM {team.schema}.lines WHERE seq > {after};"
+        f" ALTER TABLE {team.schema}.lines ENABLE TRIGGER ALL"
+    )
 
 
 def own_lines(team: Team, login: str) -> list[str]:

@@ -119,7 +119,7 @@ def test_who_spoke_only_by_the_token_of_somebody_else_has_accepted_nothing(older
         " VALUES ('x', 'rob', 'team:forge', 'writer', '', 'mallory', 'infinity', now());"
         " INSERT INTO lines (scope, seq, id, author, role, received, kind, hash, body) VALUES ('team:forge', 1,"
         " '1794974500001-000000-0000abcd', 'rob', 'writer', now(), 'observed', 'aaaaaaaaaaaaaaaa',"
-        " '{\"observed\": \"aaaaaaaaaaaaaaaa\"}')"
+        ' \'{"observed": "aaaaaaaaaaaaaaaa"}\')'
     )
     older.upgrade()
     with open_team(older.url("rob")) as log:

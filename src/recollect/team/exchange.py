@@ -315,8 +315,7 @@ class _Exchange:
         known = joined_team(self._store).scopes
         for scope, some in by_scope.items():
             if scope in known:
-                refused |= {(scope, each.id): each.reason for each in self._log.append(scope, some)}
-                self._sent.update(line.id for line in some)
+                refused |= {(scope, id): reason for id, reason in self._append_to(scope, some).items()}
             else:
                 refused |= {(scope, line.id): f"you are no member of {scope}" for line in some}
         at = utc_text(time.gmtime(self._now()))
@@ -337,26 +336,45 @@ class _Exchange:
         self._result.sent += max(0, done)
         return done
 
+    def _append_to(self, scope: str, lines: Sequence[TeamLine]) -> dict[str, str]:
+        """Send lines to a scope; return those refused with the reasons. One whose id was taken gets another id."""
+        refused = self._log.append(scope, lines)
+        self._sent.update(line.id for line in lines)
+        taken = [each.id for each in refused if each.is_taken]
+        if not taken:
+            return {each.id: each.reason for each in refused}
+        renamed = self._renamed(taken)
+        ids = {renamed[line.id] if line.id in taken else line.id: line.id for line in lines}
+        self._sent.update(ids)
+        bodies = {line.id: line.body for line in lines}
+        again = self._log.append(scope, [TeamLine(new, bodies[old]) for new, old in ids.items()])
+        return {ids[each.id]: each.reason for each in again}
+
     def _in_time(self, lines: Sequence[tuple[str, TeamLine]]) -> list[tuple[str, TeamLine]]:
         """Return the lines, those from a clock that was ahead under ids of now, which are kept for the next time."""
         latest = self._server_ms + _AHEAD
         ahead = [line.id for _, line in lines if milliseconds_of(line.id) > latest]
         if not ahead:
             return list(lines)
+        renamed = self._renamed(ahead)
+        told = f"the clock of this machine was ahead; {counted(len(ahead), 'line has', 'lines have')} the server's time"
+        self._result.warnings.append(told)
+        return [(scope, TeamLine(renamed.get(line.id, line.id), line.body)) for scope, line in lines]
+
+    def _renamed(self, ids: Sequence[str]) -> dict[str, str]:
+        """Give lines other ids, of now by the server's clock, and return all that were given."""
+        latest = self._server_ms + _AHEAD
 
         def rename(state: TeamState) -> dict[str, str]:
             given = [*state.renamed.values(), *([state.clock] if milliseconds_of(state.clock) <= latest else [])]
             clock = LineClock(state.machine, max(given, default=""))
-            for id in ahead:
+            for id in ids:
                 if id not in state.renamed:
                     state.renamed[id] = clock.next_id(self._server_ms)
             state.clock = clock.last
             return state.renamed
 
-        renamed = update_team(self._store, rename)
-        told = f"the clock of this machine was ahead; {counted(len(ahead), 'line has', 'lines have')} the server's time"
-        self._result.warnings.append(told)
-        return [(scope, TeamLine(renamed.get(line.id, line.id), line.body)) for scope, line in lines]
+        return update_team(self._store, rename)
 
     def _acknowledge(self, box: Outbox) -> None:
         def sent(state: TeamState) -> None:

@@ -68,10 +68,11 @@ class Invitation:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A line that the server did not take, and the reason."""
+    """A line that the server did not take, and the reason. `is_taken` if somebody else has a line with its id."""
 
     id: str
     reason: str
+    is_taken: bool = False
 
 
 def is_scope(value: object) -> bool:

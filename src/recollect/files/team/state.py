@@ -90,7 +90,7 @@ class TeamState:
     tried_at: str = ""
     error: str = ""  # of the last try, empty if it went well
     refused: list[RefusedLine] = field(default_factory=list[RefusedLine])
-    # Ids that were made by a clock that was ahead, each with the one that was sent.
+    # Ids that were made by a clock that was ahead, or taken by somebody else, each with the one that was sent.
     renamed: dict[str, str] = field(default_factory=dict[str, str])
 
 

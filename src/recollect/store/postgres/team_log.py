@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from recollect.domain.shared.lines import ROLES, Invitation, Refusal, TeamLine, TeamScope
 from recollect.errors import StoreError
 from recollect.store.postgres.connection import PostgresConnection
+from recollect.store.postgres.trust.authors import TAKEN_ID
 from recollect.store.team import AuditLine, Member, TeamGroups, Token, TokenUser
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ _LINE = f"l.id, l.body::text, l.seq, l.author, l.role, {_EXACTLY.format('l.recei
 # Lines sent at once, and their characters, so that no statement takes long.
 _PORTION = 500
 _PORTION_CHARS = 4_000_000
+
+_TAKEN = "its id is that of a line of somebody else"
 
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON; no text there can have this character
 
@@ -134,7 +137,9 @@ class PostgresTeamLog:
     def _append(self, scope: str, portion: Sequence[str]) -> list[Refusal]:
         given = f"[{','.join(portion)}]"
         rows = self._run("SELECT refused, reason FROM append_lines(?, ?::jsonb)", (scope, given))
-        return [Refusal(id, reason) for id, reason in rows]
+        return [
+            Refusal(id, _TAKEN, is_taken=True) if reason == TAKEN_ID else Refusal(id, reason) for id, reason in rows
+        ]
 
     def read(self, scope: str, after_seq: int, limit: int) -> list[TeamLine]:
         rows = self._run(

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from recollect.store.postgres.team_schema import AS_OWNER
 
+# What `append_lines` says of a line whose id somebody else has used, who must have seen it before the server lost it.
+TAKEN_ID = "taken-id"
+
 AUTHORS = (
     "ALTER TABLE lines ADD COLUMN maker text COLLATE \"C\" NOT NULL DEFAULT ''",
     # A line whose text has another hash shares nothing, and makes nobody an author. If all are such lines, Python and
@@ -48,7 +51,7 @@ AUTHORS = (
         made_by text := maker();
         last bigint;
         line record;
-        known jsonb;
+        known record;
     BEGIN
         IF own_role IS NULL THEN
             PERFORM need(asked, 'reader');
@@ -68,12 +71,13 @@ AUTHORS = (
                 WHERE jsonb_exists(e.value -> 'body', key)) k ON k.kinds = 1
             ORDER BY e.place
         LOOP
-            SELECT l.body INTO known FROM lines l WHERE l.scope = asked AND l.id = line.id;
-            IF FOUND AND known = line.body THEN
+            SELECT l.body, l.author INTO known FROM lines l WHERE l.scope = asked AND l.id = line.id;
+            IF FOUND AND known.body = line.body AND known.author = me() THEN
                 CONTINUE;
             END IF;
             refused := line.id;
             reason := CASE
+                WHEN FOUND AND known.author <> me() THEN '{TAKEN_ID}'
                 WHEN FOUND THEN 'its id is that of another line'
                 ELSE line_refusal(asked, own_role, line.id, line.body, line.kind, line.hash) END;
             IF reason IS NOT NULL THEN
