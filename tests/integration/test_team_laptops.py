@@ -15,6 +15,7 @@ from tests.postgres import Team
 
 from recollect.config import locations
 from recollect.domain.hashing import content_hash
+from recollect.domain.shared.acting import Acting
 from recollect.domain.shared.lines import TeamLine
 from recollect.domain.stored import PINNED, Mark, Retirement
 from recollect.engine.engine import Engine
@@ -23,6 +24,7 @@ from recollect.files.journal.kinds import CAPTURE, MARK, RETIREMENT
 from recollect.files.journal.log import append_lines
 from recollect.memories.forget import forget
 from recollect.memories.lookup import find_named
+from recollect.store.open import open_store
 from recollect.sync.rebuild import rebuild
 from recollect.team import say
 from recollect.team.exchange import PULLING, SENDING
@@ -319,6 +321,27 @@ def test_nobody_takes_the_ids_of_lines_that_a_restored_server_lacks(team: Team, 
     assert bob.lessons() == {f"{JITTER} Always.": (1, "ann in team:backend")}
     assert ann.lines() == bob.lines()
     assert ann.state.refused == []
+
+
+def test_what_a_token_had_said_is_sent_again_by_the_laptop_of_its_user(team: Team, ann: Laptop, bob: Laptop) -> None:
+    """As docs/team.md says: a restored server learns it without the maker of the token."""
+    with team.log("ann") as log, team.log("bob") as own:
+        number, invitation = log.create_token("bob", BACKEND, "writer", 3600)
+        own.redeem_token(invitation)
+        ann.share(JITTER)
+        meet(ann)
+        acting = Acting("bob", BACKEND, (BACKEND,), "writer", str(number))
+        with open_store(team.url("gateway", group=team.groups.server), acting=acting) as store:
+            assert store.team
+            said = TeamLine("1700000000009-000000-0000abcd", {"observed": content_hash(JITTER)})
+            assert store.team.append(BACKEND, [said]) == []
+        meet(bob)
+        before = [(line.author, line.maker) for line in log.read(BACKEND, 0, 10)]
+        lose_lines(team, 1)
+        ann.share(PAGES)
+        meet(ann, bob)
+        after = [(line.author, line.maker) for line in log.read(BACKEND, 0, 10)]
+    assert (before, after) == ([("ann", ""), ("bob", "ann")], [("ann", ""), ("ann", ""), ("bob", "")])
 
 
 def lose_lines(team: Team, after: int) -> None:
