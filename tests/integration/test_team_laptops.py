@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,15 @@ def test_laptops_that_say_anything_in_any_order_agree(
         before = laptop.lessons()
         rebuild(laptop.workspace)
         assert laptop.lessons() == before
+
+
+@pytest.mark.parametrize(("asked", "answered", "skew"), [(-60, 60, 0), (30, 90, -30), (-90, -30, 30)])
+def test_a_slow_answer_of_the_server_makes_no_clock_wrong(
+    ann: Laptop, asked: float, answered: float, skew: float
+) -> None:
+    ahead = iter([asked])
+    ann.sync(now=lambda: time.time() + next(ahead, answered))
+    assert ann.state.skew == pytest.approx(skew, abs=20)
 
 
 def test_retired_beats_edited_unless_confirmed_later(ann: Laptop, bob: Laptop, cem: Laptop) -> None:

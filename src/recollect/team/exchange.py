@@ -154,7 +154,8 @@ class _Exchange:
 
     def _meet(self, again: bool) -> None:
         """Ask the server who this is and which scopes there are, and compare clocks."""
-        user, at = self._log.user(), self._log.server_time()
+        user = self._log.user()
+        asked, at, answered = self._now(), self._log.server_time(), self._now()
         state = joined_team(self._store)
         if user != state.user:
             raise TeamError(
@@ -171,7 +172,7 @@ class _Exchange:
 
         def met(state: TeamState) -> list[str]:
             renewed = renew_machine(state)
-            state.skew = at - self._now()
+            state.skew = _skew(at, asked, answered)
             gone = [scope for scope in state.scopes if scope not in scopes]
             new = [scope for scope in invited if scope not in state.invited]
             state.scopes, state.invited = scopes, invited
@@ -411,6 +412,11 @@ def _send_again(state: TeamState) -> None:
 
 def _place(line: TeamLine | None) -> int:
     return line.seq if line else 0
+
+
+def _skew(at: float, asked: float, answered: float) -> float:
+    """Return how far a clock that told a time is ahead at least, by when it was asked and had answered."""
+    return min(at - asked, 0.0) + max(at - answered, 0.0)
 
 
 def _remove(path: str) -> None:
