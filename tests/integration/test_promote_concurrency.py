@@ -24,7 +24,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 PROCESSES = 8
 each_worker = pytest.mark.parametrize("each", [50, pytest.param(200, marks=pytest.mark.attack)])
 
-# Waits for a line, so that all workers begin together; says each promotion that has returned.
+# Waits for a line, so that all workers begin together; says each promotion that has returned. Ends with its input.
 WORKER = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -41,6 +41,7 @@ for number, candidate in enumerate(candidates):
     result = promote(root, store, candidate, judgement="universal")
     assert result.promoted == 1 and not result.warnings, result.warnings
     print(number, flush=True)
+sys.stdin.readline()
 """
 
 # Promotes what it is told to, each time in a fork that kills itself at its n-th file operation from the start of the
@@ -218,7 +219,7 @@ def test_processes_killed_at_random_points_lose_no_promotion_that_was_acknowledg
         own = [[text(f"{group}-{m}-{n}", f"Lesson {group} {m} {n}.") for n in range(60)] for m in range(2)]
         workers = [start(world, [item for lesson in lessons for item in (lesson, shared)]) for lessons in own]
         release(workers)
-        said = kill_one_by_one(world, workers, dice)
+        said = kill_one_by_one(world, workers, 2 * len(own[0]), dice)
         names = {entry.name for entry in check_whole(world.store)}
         for lessons, lines in zip(own, said, strict=True):
             kept = [lesson["name"] in names for lesson in lessons]
@@ -233,13 +234,14 @@ def test_processes_killed_at_random_points_lose_no_promotion_that_was_acknowledg
     assert at_least <= entry.observation_count <= at_most
 
 
-def kill_one_by_one(world, workers, dice):
-    """Kill each worker after some lines of any of them, looking at the store all the while. How many each has said."""
+def kill_one_by_one(world, workers, each, dice):
+    """Kill workers after some of their lines, looking at the store all the while. How many of `each` they have said."""
     output = dict.fromkeys(workers, b"")
     alive = list(workers)
     while alive:
         for _ in range(dice.randrange(1, 14)):
-            for ready in select.select([worker.stdout for worker in alive], [], [])[0]:
+            busy = [worker.stdout for worker in alive if output[worker].count(b"\n") < each]
+            for ready in select.select(busy, [], [])[0] if busy else ():
                 worker = next(worker for worker in alive if worker.stdout is ready)
                 output[worker] += os.read(ready.fileno(), 100)
             check_whole(world.store)
