@@ -125,6 +125,35 @@ def test_key_is_in_no_cookie_and_opens_nothing_once_its_server_has_ended(world: 
             process.communicate()
 
 
+def test_no_server_has_the_name_of_one_before(world: World) -> None:
+    """What somebody leaves in a browser while they have the port stays with the names that were known then."""
+    said: list[dict[str, str]] = []
+    for _ in range(2):
+        process = world.start("ui", "--json", encoding="utf-8")
+        assert process.stdout
+        said.append(json.loads(process.stdout.readline()))
+        try:
+            now, before = (urlsplit(each["url"]) for each in (said[-1], said[0]))
+            assert said[-1]["address"] == said[0]["address"]
+            names = {str(urlsplit(said[0]["address"]).hostname), f"x.{before.hostname}", str(before.hostname)}
+            for name in names - {str(now.hostname)}:
+                other = now._replace(netloc=f"{name}:{now.port}")
+                connection = http.client.HTTPConnection("127.0.0.1", int(now.port or 0), timeout=PATIENCE)
+                with closing(connection):
+                    connection.request("GET", "/memories?q=%0d%0aX:1", headers={"Host": other.netloc})
+                    answer = connection.getresponse()
+                    assert (answer.status, answer.read()) == (307, b"")
+                    assert answer.getheader("Location") == f"http://{now.netloc}/memories?q=%0d%0aX:1"
+                    assert answer.getheader("Cache-Control") == "no-store"
+                assert ask(other, "POST", "/enter", now.fragment.removeprefix("token="))[0] == 421
+                assert ask(other, "GET", "/", Authorization="Bearer x")[0] == 421
+            assert ask(now._replace(netloc=f"evil.localhost:{now.port}"), "GET", "/")[0] == 421
+        finally:
+            process.kill()
+            process.communicate()
+    assert len({each["url"].partition("#")[0] for each in said}) == 2
+
+
 @pytest.mark.parametrize(
     "address", ["ms-officecmd:x", "SMB://host/share", "steam&#58;//run/1", "tel:1", "blob:x", "/x"]
 )

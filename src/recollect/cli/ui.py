@@ -77,7 +77,7 @@ def _export(workspace: Workspace, file: str, force: bool, as_json: bool) -> None
 
 def _ready(found: HandOver, no_browser: bool, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"url": found.url, "file": found.file}))
+        click.echo(json.dumps({"url": found.url, "file": found.file, "address": found.lasting_url}))
     else:
         _tell(found, no_browser)
     sys.stdout.flush()
@@ -94,7 +94,7 @@ def _tell(found: HandOver, no_browser: bool) -> None:
     if found.said:
         click.echo(found.said)
     is_terminal = sys.stdout.isatty()
-    url = found.url if is_terminal else found.plain_url
+    url = found.url if is_terminal else found.lasting_url
     click.echo(f"recollect ui{' runs already' if found.is_running else ''}: {styled(url, 'cyan')}")
     if not is_terminal and no_browser:
         click.echo(f"A browser is let in, once, by this file: {one_line(found.file)}")

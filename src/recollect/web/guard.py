@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.serving.listen import origins_of
@@ -55,7 +55,7 @@ class Guard:
         self._app = app
         self._takes = takes
         self._hosts = frozenset(address.hosts)
-        self._name = address.name
+        self._address = address
         self._origins = frozenset(origins_of(address.hosts))
         self._key = secrets.token_urlsafe(32)
         self._seal = secrets.token_urlsafe(32)
@@ -84,13 +84,22 @@ class Guard:
         """Return the answer to a request that does not reach the application; None for all others."""
         path, is_question = scope["path"], scope["method"] in _CHANGES_NOTHING
         host = ",".join(headers.getlist("host")).lower()
-        if path == HERE and host in self._hosts and host.startswith(self._name):
+        is_first = is_question and "authorization" not in headers
+        if is_first and self._address.leads_here(host) and host not in self._hosts:
+            return self._led_on(scope)
+        if path == HERE and host in self._hosts and host.startswith(self._address.name):
             return Response(status_code=204, headers={"Access-Control-Allow-Origin": "*"})
-        if is_question and host in self._hosts and "authorization" not in headers and not path.startswith(STATIC):
+        if is_first and host in self._hosts and not path.startswith(STATIC):
             return HTMLResponse(self._entrance)  # a link of anybody may lead here: nothing is in it
         is_for_all = path.startswith(STATIC) if is_question else path == ENTER
         sentence, status = self._fault(headers, host, is_known or is_for_all)
         return PlainTextResponse(sentence, status) if status else None
+
+    def _led_on(self, scope: Scope) -> Response:
+        """Lead a browser to the name of this server: nobody else has ever answered for that one."""
+        query = scope["query_string"].decode("latin-1")
+        path = scope["raw_path"].decode("latin-1") + (f"?{query}" if query else "")
+        return RedirectResponse(self._address.url(path if path.startswith("/") else "/"))
 
     def _fault(self, headers: Headers, host: str, may_ask: bool) -> tuple[str, int]:
         """Return why a request is refused, and the status; 0 if it is not."""

