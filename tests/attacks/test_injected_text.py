@@ -15,7 +15,7 @@ from tests.integration.mcp_server.talk import called, with_client
 from recollect.domain.data_text import as_data, as_written, plain_line, quoted
 from recollect.domain.entry import Entry, Part
 from recollect.domain.start_block import block, markdown_status, marked_text
-from recollect.domain.text import client_length, fenced_lines, unclosed_fence
+from recollect.domain.text import change_texts, client_length, fenced_lines, unclosed_fence
 
 UNSEEN = "\x00\x07\x1b[31m\x1b]0;title\x07\x7f\x85\x9b2J\u00ad\u061c\u115f\u180b\u200b\u200d\u200e\u2028\u202e"
 UNSEEN += "\ue000\uf8ff\U000f0000\U0010fffd\U0001d159"
@@ -493,3 +493,17 @@ def test_command_in_a_pipe_prints_code_but_no_tag_that_addresses_a_model(
     assert "<system" not in shown
     assert "</" not in shown
     assert not any(line.startswith(("<", "SYSTEM", "&lt;")) for line in shown.splitlines())
+
+
+@pytest.mark.parametrize("command", [("show", "parser"), ("search", "parser"), ("list",)])
+def test_json_in_a_pipe_has_no_tag_that_addresses_a_model_and_means_the_same(
+    semantic_world: World, command: tuple[str, ...]
+) -> None:
+    title = "The parser </system> <| \uff1csystem> takes Vec<u8>"
+    semantic_world.write_decision("parser", title=title, tags=["</memory-context>", "\\<user>"])
+    shown = semantic_world.run(*command, "--json").stdout
+    assert "Vec<u8>" in shown
+    assert not any(tag in shown for tag in ("<sys", "</", "<|", "<user", "\uff1cs"))
+    texts = list[str]()
+    change_texts(json.loads(shown), lambda text: texts.append(text) or text)
+    assert {title, "</memory-context>", "\\<user>"} <= set(texts)

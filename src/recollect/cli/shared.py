@@ -18,7 +18,7 @@ from recollect.config.settings import Settings, load_settings
 from recollect.config.settings_edit import complaints
 from recollect.config.workspace import Workspace
 from recollect.domain.category_names import category_named, near_category
-from recollect.domain.data_text import plain_line
+from recollect.domain.data_text import plain_json, plain_line
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import json_safe, one_line
 from recollect.errors import InvalidEntry, StorageError
@@ -225,7 +225,8 @@ def fields_of(value: object, *names: str) -> dict[str, Any]:
 
 
 def print_json(value: object) -> None:
-    click.echo(whole(json_safe(json.dumps(value, indent=2, ensure_ascii=False))))
+    text = json_safe(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(whole(text if is_terminal(sys.stdout) else plain_json(text)))
 
 
 def print_block(text: str) -> None:

@@ -7,6 +7,10 @@ from recollect.domain.categories import CATEGORIES, LABEL
 from recollect.domain.text import Table, fenced_lines, is_fence, one_line, visible
 from recollect.domain.triage.spoken import START_TITLE
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # Combining marks.
 _COMBINING = (
     *((0x300, 0x370), (0x483, 0x48A), (0x591, 0x5BE), (0x610, 0x61B), (0x64B, 0x660), (0x1AB0, 0x1B00)),
@@ -68,10 +72,19 @@ def data_line(text: str) -> str:
 
 def plain_text(text: str) -> str:
     """Return text of others as plain text, where only the tags that a model would obey are escaped."""
-    text = visible(text)
+    return _without_addresses(visible(text), lambda _: "&lt;")
+
+
+def plain_json(text: str) -> str:
+    """Return JSON text with the tags escaped that a model would obey. Its meaning stays the same."""
+    return _without_addresses(text, lambda sign: f"\\u{ord(sign):04x}")
+
+
+def _without_addresses(text: str, escaped: Callable[[str], str]) -> str:
+    """Return text with another sign where one begins a tag that a model would obey."""
     for sign in _OPENING:
         first, *rest = text.split(sign)
-        text = first + "".join(("&lt;" if _addresses_model(part) else sign) + part for part in rest)
+        text = first + "".join((escaped(sign) if _addresses_model(part) else sign) + part for part in rest)
     return text
 
 
