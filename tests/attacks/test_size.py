@@ -145,6 +145,53 @@ def test_three_files_of_a_clones_bank_share_the_bound(world: World) -> None:
     assert bank_bounds(world.workspace()) == {"heuristics.md": 100, "anti-patterns.md": 2_450, "patterns.md": 2_450}
 
 
+def test_few_entries_of_a_clone_that_are_very_long_leave_the_first_start_the_users_lessons(
+    semantic_world: World,
+) -> None:
+    world = semantic_world
+    learn(world)
+    words = "barrel {} " * 20_000
+    world.write_bank("patterns", "".join(f"### Pattern: B {n}\n{words.replace('{}', str(n))}\n" for n in range(100)))
+    world.write_bank("heuristics", "### Heuristic: Hoops\nHoops rust.\n")
+    _make_repository(world)
+    text = start(world).text
+    assert_own_are_given(text)
+    assert "Hoops rust." in text
+    (line,) = [line for line in text.split("\n") if line.startswith("*Memory: ")]
+    assert "of 101 bank entries of this repository are read; `recollect trust` reads all" in line
+    with Engine(world.workspace()) as engine:
+        sync(engine.store, engine.workspace)
+        assert len(OWN) + 10 < engine.store.coverage().entries < len(OWN) + 60
+
+
+def test_titles_from_files_of_a_clone_cost_no_search_of_very_many_texts(world: World) -> None:
+    folder = bring_files(world, 20)
+    for number in range(20):
+        path = folder / f"brought-{number:06}.json"
+        tags = [f"t{n}" for n in range(2_000 if number else 1)]
+        path.write_text(json.dumps(MEMORY_TEXT | {"id": path.stem, "title": f"T {number}", "tags": tags}), "utf-8")
+    workspace = world.workspace(variables={"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"})
+    injection = inject(StartRequest(workspace, event="startup", session="s1"))
+    assert "T 0" in {title.name for title in injection.titles}
+    assert len(injection.titles) == 3
+    assert "17 more: `recollect list`" in injection.text
+
+
+def test_memory_files_of_a_clone_are_read_up_to_a_size(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = json.loads(world.run("add", "decision", "We keep the order queue in PostgreSQL.", "--json").stdout)
+    path = world.project / mine["path"]
+    os.utime(path, (1, 1))
+    folder = bring_files(world, 20)
+    size = (folder / "brought-000000.json").stat().st_size
+    monkeypatch.setattr(memories, "MOST_SIZE", 5 * size)
+    found = survey(world.workspace().memory_root(), [])
+    names = {os.path.basename(each.path) for each in found.files}
+    assert names == {path.name} | {f"brought-{number:06}.json" for number in range(5)}
+    assert found.total == 21
+    trust(str(world.project), str(world.store))
+    assert len(survey(world.workspace().memory_root(), []).files) == 21
+
+
 def test_many_memory_files_of_a_clone_leave_the_first_start_and_prompt_the_users_lessons(
     semantic_world: World,
 ) -> None:

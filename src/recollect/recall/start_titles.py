@@ -36,10 +36,13 @@ if TYPE_CHECKING:
     from recollect.recall.start_request import Injection, StartRequest
 
 # Limits, because a person waits and a repository may bring anything: memories in all, and without the store the files
-# opened in each category (more titles would not fit), the size of a file, and seconds for all.
+# opened in each category (more titles would not fit), the size of a file and of all, the number of their texts, which
+# are searched for credentials one by one, and seconds for all.
 _MOST_KNOWN = 10_000
 _MOST_OPENED = 30
 _LARGEST_OPENED = 256 * 1024
+_MOST_BYTES = 1024 * 1024
+_MOST_TEXTS = 5_000
 _OPENING = 0.4
 _MOST_PROBLEMS = 5
 
@@ -109,6 +112,8 @@ class _Titles:
         self.titles: list[Title] = []
         self.at_hand: set[str] = set()  # ids of memories about the package at hand
         self.unread = 0
+        self.bytes_left = _MOST_BYTES
+        self.texts_left = _MOST_TEXTS
         self.anchors: dict[str, list[Anchor]] = {}
         self._texts: dict[str, list[str]] = {}
 
@@ -163,9 +168,10 @@ def _read_files(asked: StartRequest, used: Sequence[str], read: _Titles, injecti
         newest = sorted((each for each in found if each.category == category), key=lambda each: -each.modified)
         read.unread += len(newest[_MOST_OPENED:])
         for each in newest[:_MOST_OPENED]:
-            if each.size > _LARGEST_OPENED or time.monotonic() > end:
+            if each.size > min(_LARGEST_OPENED, read.bytes_left) or time.monotonic() > end:
                 read.unread += 1
                 continue
+            read.bytes_left -= each.size
             _open(each, asked.workspace, read)
     read.titles.sort(key=lambda title: (title.name, title.id))
     read.titles.sort(key=lambda title: title.updated_at, reverse=True)
@@ -214,6 +220,10 @@ def _open(found: Found, workspace: Workspace, read: _Titles) -> None:
         everything = texts(record, names=True)
     except (OSError, StorageError, ValueError, RecursionError):
         return  # it is not shown; the store's sync, or `recollect doctor`, says why
+    if len(everything) > read.texts_left:
+        read.unread += 1
+        return
+    read.texts_left -= len(everything)
     if memory.anchors:
         read.anchors[entry.id] = memory.anchors
     read.add(Title(entry.id, entry.category, entry.name, entry.updated_at), everything)

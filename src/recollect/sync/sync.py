@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 # In seconds: a file written so lately may be written again without a new modification time.
 _SETTLED_AFTER = 2.0
 
-# How many entries of a large bank are stored between two looks at the clock.
+# How many entries of a large bank are stored between two looks at the clock, and how many characters, about.
 _SLICE = 500
+_SLICE_SIZE = 512 * 1024
 _GONE = "gone"
 
 # In bytes: more of pulled lines is read by nobody whom somebody waits for. Whoever has pulled them reads them.
@@ -221,7 +222,7 @@ class _Banks:
         begun = f"{_READING}{mark}"
         if self._end is not None and (known is None or known.hash in (begun, _GONE)):
             reading = Source(key, BANK, project=owner, hash=begun, offset=known.offset if known else 0)
-            rest = self._read_slices(reading, entries, first, len(blocks), name)
+            rest = self._read_slices(reading, entries, [*map(len, blocks)], first, name)
             store.put(source, rest, anew=False)
         else:
             if self._end is not None and time.monotonic() + (len(blocks) - first) / _A_SECOND > self._end + _SHORT:
@@ -232,14 +233,19 @@ class _Banks:
         return True
 
     def _read_slices(
-        self, source: Source, entries: Callable[[int, int], list[StoredEntry]], first: int, count: int, name: str
+        self,
+        source: Source,
+        entries: Callable[[int, int], list[StoredEntry]],
+        lengths: Sequence[int],
+        first: int,
+        name: str,
     ) -> list[StoredEntry]:
         """Store the entries of a bank not yet read completely, slice by slice; return the last slice."""
-        while count - first - source.offset > _SLICE:
-            start = first + source.offset
-            some = self._new(source, entries(start, start + _SLICE))
+        count = len(lengths)
+        while (end := _slice_end(lengths, first + source.offset)) < count:
+            some = self._new(source, entries(first + source.offset, end))
             _label(self._store, some, self._labels)
-            source.offset += _SLICE
+            source.offset = end - first
             self._store.put(source, some, anew=False)
             if self._end is not None and time.monotonic() >= self._end:
                 raise _still_reading(name, source.offset, count - first)
@@ -252,6 +258,15 @@ class _Banks:
         known = {entry.id: entry.observation_count for entry in self._store.entries(entry.id for entry in some)}
         held = {id for id in known if any(each.path == source.path for each in self._store.sources_of(id))}
         return [entry for entry in some if entry.id not in held or entry.observation_count > known[entry.id]]
+
+
+def _slice_end(lengths: Sequence[int], start: int) -> int:
+    """Return where a slice of entries ends that begins at `start`."""
+    end, size = start, 0
+    while end < min(len(lengths), start + _SLICE) and size < _SLICE_SIZE:
+        size += lengths[end]
+        end += 1
+    return end
 
 
 def _still_reading(name: str, done: int, count: int) -> StillReading:

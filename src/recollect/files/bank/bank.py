@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     from recollect.domain.entry import Entry
 
-# The most entries that are read of the bank of a repository that nobody has vouched for: the last ones of its files.
+# The most entries that are read of the bank of a repository that nobody has vouched for, the last ones of its files,
+# and the most characters: a few long entries take as much time as many short ones.
 MOST_BROUGHT = 5_000
+MOST_SIZE = 8 * 1024 * 1024
 
 _LEFT_OUT = ("constitution.md",)
 _SMALLEST = 6  # in bytes: an entry is a heading at least
@@ -110,25 +112,46 @@ def brought(directory: str) -> dict[str, int]:
             return {}
     except OSError:
         return {}
-    counts = count_entries(directory)
-    if sum(counts.values()) <= MOST_BROUGHT:
+    found = {name: [*map(len, blocks)] for name, blocks in _blocks_in(directory).items()}
+    counts, sizes = ({name: measure(each) for name, each in found.items()} for measure in (len, sum))
+    if sum(counts.values()) <= MOST_BROUGHT and sum(sizes.values()) <= MOST_SIZE:
         return {}
-    left, shares = MOST_BROUGHT, dict[str, int]()
-    for place, name in enumerate(sorted(counts, key=lambda name: (counts[name], name))):
-        shares[name] = min(counts[name], left // (len(counts) - place))  # what a small file leaves, others have
+    counts, sizes = _shares(counts, MOST_BROUGHT), _shares(sizes, MOST_SIZE)
+    return {name: min(counts[name], _last_within(each, sizes[name])) for name, each in found.items()}
+
+
+def _shares(amounts: Mapping[str, int], left: int) -> dict[str, int]:
+    """Return how much each file has of what there is for all: what a small one leaves, others have."""
+    shares: dict[str, int] = {}
+    for place, name in enumerate(sorted(amounts, key=lambda name: (amounts[name], name))):
+        shares[name] = min(amounts[name], left // (len(amounts) - place))
         left -= shares[name]
     return shares
 
 
+def _last_within(lengths: Sequence[int], left: int) -> int:
+    """Return how many of the last lengths are no more than `left` together."""
+    for count, length in enumerate(reversed(lengths)):
+        left -= length
+        if left < 0:
+            return count
+    return len(lengths)
+
+
 def count_entries(directory: str) -> dict[str, int]:
     """Return the number of entries in each readable file of a project's bank, by name. They are not parsed."""
-    counts: dict[str, int] = {}
+    return {name: len(blocks) for name, blocks in _blocks_in(directory).items()}
+
+
+def _blocks_in(directory: str) -> dict[str, list[str]]:
+    """Return the text of each entry in each readable file of a project's bank, by name."""
+    found: dict[str, list[str]] = {}
     for path in bank_paths(directory, "local")[0]:
         try:
-            counts[os.path.basename(path)] = len(blocks_of(read_text(path)))
+            found[os.path.basename(path)] = blocks_of(read_text(path))
         except StorageError:
             continue
-    return counts
+    return found
 
 
 def blocks_of(text: str) -> list[str]:

@@ -15,7 +15,7 @@ from recollect.files.textfile import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from recollect.domain.stored import Anchor
@@ -26,8 +26,10 @@ INDEX = "index.md"
 ENDING = ".json"
 _DEEPEST = 20
 
-# The most memory files that are read of those which a repository brings that nobody has vouched for: the newest ones.
+# The most memory files that are read of those which a repository brings that nobody has vouched for: the newest ones,
+# and the most bytes of them.
 MOST_BROUGHT = 5_000
+MOST_SIZE = 32 * 1024 * 1024
 
 # The most names that are counted while somebody waits: a small clone can have millions of them.
 MOST_COUNTED = 100_000
@@ -221,6 +223,8 @@ def survey(root: MemoryRoot, problems: list[str]) -> Survey:
             else:
                 total -= 1
                 problems.append(f"{root.shown(entry.path)} is no regular file; skipped")
+    if root.is_vouched is not None and sum(each.size for each in files) > MOST_SIZE and not root.is_vouched():
+        files = _smaller(root, files)
     return Survey(files, total)
 
 
@@ -259,6 +263,20 @@ def _newest(root: MemoryRoot, named: Mapping[str, list[os.DirEntry[str]]]) -> di
     for _, category, name in others[:MOST_BROUGHT]:
         kept[category].add(name)
     return {category: [each for each in entries if each.name in kept[category]] for category, entries in named.items()}
+
+
+def _smaller(root: MemoryRoot, files: Sequence[Found]) -> list[Found]:
+    """Return the files written here and the newest others that are not too large together, in the order given."""
+    kept: set[str] = set()
+    left = MOST_SIZE
+    for each in sorted(files, key=lambda each: -each.modified):
+        folder, name = os.path.split(each.path)
+        if root.written is None or name not in root.written.names_in(folder):
+            left -= each.size
+            if left < 0:
+                continue
+        kept.add(each.path)
+    return [each for each in files if each.path in kept]
 
 
 def _entries_of(root: MemoryRoot, category: str, problems: list[str]) -> list[os.DirEntry[str]]:
