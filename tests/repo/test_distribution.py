@@ -33,10 +33,14 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _BINARY = {".gz", ".onnx", ".png", ".pyc", ".whl", ".zip"}
 
 
+# A command that goes on in the next line, and arguments beside the name of a program, as settings of clients have them.
+_GOES_ON = re.compile(r"""\\\n\s*|["'],?\s*["']?args["']?\s*[:=]\s*\[\s*["']?""")
+
+
 def installed_names(line: str) -> list[str]:
     """The names that a line gives to an installer; paths, addresses and options are none."""
     found: list[str] = []
-    plain = re.sub(r"""["'],\s*["']""", " ", line)  # a list of arguments
+    plain = re.sub(r"""["'],\s*["']""", " ", _GOES_ON.sub(" ", line))  # a list of arguments
     for command in _INSTALLER.finditer(plain):
         end = _END.search(plain, command.end())
         for word in plain[command.end() : end.start() if end else len(plain)].split():
@@ -63,7 +67,8 @@ def texts() -> Iterator[tuple[str, str]]:
 def test_no_line_of_the_tree_installs_us_by_a_name() -> None:
     if not (TOP / ".git").exists():
         pytest.skip("no git repository here")
-    lines = [(f"{name}:{at}", line) for name, text in texts() for at, line in enumerate(text.split("\n"), 1)]
+    found = [(name, _GOES_ON.sub(" ", text).split("\n")) for name, text in texts()]
+    lines = [(f"{name}, about line {at}", line) for name, those in found for at, line in enumerate(those, 1)]
     assert len(lines) > 50_000
     assert [place for place, line in lines if not OURS.isdisjoint(installed_names(line))] == []
     assert [place for place, line in lines if "httpx" in installed_names(line)]  # so lines are read
@@ -80,6 +85,9 @@ def test_no_line_of_the_tree_installs_us_by_a_name() -> None:
         ("uv pip install -q click recollect", ["click", "recollect"]),
         ("uv --quiet add recollect", ["recollect"]),
         ('["pip", "install", "recollect"]', ["recollect"]),
+        ('"command": "uvx", "args": ["recollect", "mcp"]', ["recollect", "mcp"]),
+        ('command = "uvx"\nargs = ["recollect-mcp"]', ["recollect-mcp"]),
+        ("pip install \\\n    recollect", ["recollect"]),
         ("pipx inject recollect-memory httpx", ["recollect-memory", "httpx"]),
         ("/opt/recollect/bin/pip install '.[postgres]'", []),
         ("pip install git+https://github.com/OWNER/recollect", []),
