@@ -5,7 +5,6 @@ A check refuses a change with WriteRefused, and nothing is written.
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -66,9 +65,9 @@ def check_room(root: MemoryRoot, settings: Settings, category: str, index: Itera
     """
     most = settings.whole("max_memories_per_category")
     active = [entry for entry in index if entry.category == category]
-    if root.written is not None and len(active) >= most:
-        names = root.written.names_in(root.folder(category))
-        active = [entry for entry in active if os.path.basename(entry.path) in names]
+    if len(active) >= most:
+        own = set(root.own(category, [entry.path for entry in active]))
+        active = [entry for entry in active if entry.path in own]
     if len(active) < most:
         return
     oldest = sorted(read_entries(root, active), key=lambda memory: (memory.updated_at, memory.slug))[:_MOST_NAMED]

@@ -151,7 +151,7 @@ def examine(
         index,
         heavily_updated=_heavily_updated(root, memories),
         recently_retired=_recently_retired(root, memories, now),
-        issues=[*issues, *_size_issues(counts, settings)],
+        issues=[*issues, *_size_issues(root, memories, settings)],
         notes=notes,
     )
 
@@ -197,16 +197,23 @@ def _others(root: MemoryRoot) -> Iterator[tuple[str, str]]:
                 yield "stranger", os.path.join(folder, name)
 
 
-def _size_issues(counts: dict[str, dict[str, int]], settings: Settings) -> list[Issue]:
+def _size_issues(root: MemoryRoot, memories: list[MemoryFile], settings: Settings) -> list[Issue]:
+    """Return an issue for each category that takes no more; what was not written here does not count."""
     most = settings.whole("max_memories_per_category")
+    active: dict[str, list[str]] = {category: [] for category in root.folders}
+    for memory in memories:
+        if memory.status == ACTIVE:
+            active[memory.category].append(memory.path)
+    counted = {category: len(root.own(category, paths)) for category, paths in active.items() if len(paths) > most}
     return [
         Issue(
             "over_limit",
-            f"{category} has {by_status[ACTIVE]:,} active memories, {by_status[ACTIVE] - most:,} more than it may have",
+            f"{category} has {number:,} active memories that were written here, {number - most:,} more than it may"
+            " have",
             "`recollect retire SLUG` for what no longer holds, or `recollect config set max_memories_per_category N`",
         )
-        for category, by_status in counts.items()
-        if by_status[ACTIVE] > most
+        for category, number in counted.items()
+        if number > most
     ]
 
 

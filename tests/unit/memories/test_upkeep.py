@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from recollect.config.memory_root import memory_root_at
+from recollect.config.memory_root import memory_root, memory_root_at
 from recollect.config.settings import Settings, load_settings
 from recollect.errors import StorageError
 from recollect.files.memory.memories import MemoryRoot, scan
+from recollect.files.memory.written import WrittenHere
 from recollect.memories.health import GOOD, NEEDS_ATTENTION, Health, examine
 from recollect.memories.upkeep import BROKEN, IN_SYNC, MISSING, OUT_OF_SYNC, check_index, collect, query, rebuild
 
@@ -328,6 +329,24 @@ def test_every_kind_of_fault_is_found_with_its_place(memories: Memories) -> None
     assert named["past_retention"] == ["expired"]
     assert named["undated"] == ["undated"]
     assert "unreadable.json" in found["unreadable"][0]
+
+
+def test_what_a_repository_brings_is_no_category_over_its_limit(memories: Memories, tmp_path: Path) -> None:
+    written = WrittenHere(str(tmp_path / "store"))
+    root = memory_root(str(memories.project), memories.settings(), written)
+    settings = memories.settings(RECOLLECT_MAX_MEMORIES_PER_CATEGORY="2")
+
+    def sizes() -> list[str]:
+        return [
+            each.text for each in examine(root, scan(root, []), [], settings, NOW).issues if each.kind == "over_limit"
+        ]
+
+    paths = [memories.put(decision(slug)) for slug in ("one", "two", "three", "four")]
+    for path in paths[:2]:
+        written.add(str(path))
+    assert sizes() == []
+    written.add(str(paths[2]))
+    assert sizes() == ["decision has 3 active memories that were written here, 1 more than it may have"]
 
 
 def test_each_way_the_index_can_differ_is_an_issue_with_the_command_that_mends_it(memories: Memories) -> None:

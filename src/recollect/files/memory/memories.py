@@ -73,6 +73,13 @@ class MemoryRoot:
     def file(self, category: str, slug: str) -> str:
         return os.path.join(self.path, self.folders[category], slug + ENDING)
 
+    def own(self, category: str, paths: Iterable[str]) -> list[str]:
+        """Return the paths of a category's files that were written here; all of them if that is not known."""
+        if self.written is None:
+            return list(paths)
+        names = self.written.names_in(self.folder(category))
+        return [path for path in paths if os.path.basename(path) in names]
+
     def only(self, categories: Iterable[str]) -> MemoryRoot:
         """Return the root with some of its categories."""
         folders = {category: self.folders[category] for category in categories}
