@@ -220,6 +220,20 @@ def test_list_of_nothing_says_why_and_how_to_begin(world: World) -> None:
     )
 
 
+def test_list_of_nothing_in_a_category_counts_what_list_all_shows(world: World) -> None:
+    put(world, "a")
+    put(world, "b")
+    for category in ("runbook", "patterns"):
+        assert world.run("list", "--category", category).stderr == (
+            f"There are no active {category} memories, but 2 others: `recollect list --all` shows all.\n"
+        )
+    world.write_bank("patterns", "### Pattern: One\nThe lesson.\n")
+    assert "but 3 others" in world.run("list", "--category", "runbook").stderr
+    assert len(world.run("list", "--all").stdout.splitlines()) == 3
+    for narrowed in (("--tag", "nobody"), ("--since", "2999-01-01")):
+        assert world.run("list", *narrowed).stderr.startswith("There are no active memories like that, but 3 others")
+
+
 def test_list_with_a_broken_file_names_it_and_lists_the_others(world: World) -> None:
     put(world, "good")
     put(world, "bad").write_text('{"title": ', encoding="utf-8")

@@ -122,7 +122,8 @@ def command(
         return
     if not chosen:
         state = "resting" if at_rest else "muted" if muted else state
-        click.echo(_nothing(workspace, len(entries), category, state), err=not is_terminal(sys.stdout))
+        nothing = _nothing(workspace, category, state, is_narrowed=bool(tags or since))
+        click.echo(nothing, err=not is_terminal(sys.stdout))
         return
     shown = chosen if everything else chosen[:_MOST_SHOWN]
     states = {**dict.fromkeys(resting, "at rest"), **dict.fromkeys(silent, "muted")}
@@ -201,15 +202,15 @@ def _narrow(state: str, category: str, name: str, title: str, date: str, _tags: 
     yield f"  {cut(title, width - 2)}"
 
 
-def _nothing(workspace: Workspace, count: int, category: str | None, state: str) -> str:
+def _nothing(workspace: Workspace, category: str | None, state: str, *, is_narrowed: bool) -> str:
     """Explain why there is nothing to list, and how to get something."""
+    count = len(listed(workspace, []))
     if not count:
         root = workspace.memory_root()
         return (
             f"There are no memories in {one_line(root.shown(root.path))} yet. `recollect add TEXT` keeps one; agents"
             " write them with `recollect write`, see `recollect write --help`."
         )
-    wanted = " ".join(word for word in ("" if state == _ALL else state, category) if word)
-    others = counted(count, "other", "others")
-    some = f"{wanted} memories" if wanted else "memories like that"
-    return f"There are no {some}, but {others}: `recollect list --all` shows all."
+    wanted = [word for word in ("" if state == _ALL else state, category) if word]
+    some = " ".join([*wanted, "memories", *(["like that"] if is_narrowed or not wanted else [])])
+    return f"There are no {some}, but {counted(count, 'other', 'others')}: `recollect list --all` shows all."
