@@ -386,6 +386,7 @@ def test_pinned_memory_comes_first_with_its_text_and_no_prompt_gives_it_again(sh
     assert "Decision: The refresh token is an httpOnly cookie." in block
     assert "- Why: A stolen token was used for a week" in block
     assert block.count(TITLE) == 1, "its title is not listed besides"
+    assert "*Memory: 3 entries from 3 |" in block, "it is one of all that could be given"
     assert ask(shop, COOKIE) == "", "the session has it"
     [entry] = [each for each in document(shop, "log")["given"][0]["entries"] if each["form"] == "pinned"]
     assert entry["id"] == cookie(shop)

@@ -125,7 +125,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     rendered, withheld = harmless_block(
         workspace.global_store,
         entries,
-        lambda shown: _status(len(shown), retrieval) + asked.context.status + (left and f" | {left}"),
+        lambda shown: _status(shown, retrieval) + asked.context.status + (left and f" | {left}"),
         lambda entry: entry.stored_hash not in asked.without,
         titles,
     )
@@ -494,7 +494,7 @@ def _counted(stored: StoredEntry) -> list[str]:
     return lines
 
 
-def _status(shown: int, retrieval: RetrievalResult) -> str:
+def _status(shown: Sequence[Entry], retrieval: RetrievalResult) -> str:
     counts = f"vector={len(retrieval.vector)}, fts5={len(retrieval.fts5)}"
     if retrieval.pending:
         counts += f", pending_embedding={retrieval.pending}"
@@ -508,7 +508,8 @@ def _status(shown: int, retrieval: RetrievalResult) -> str:
         asked = _plain(retrieval.query, 10_000)
         asked = asked[:_SHOWN_CONTEXT] + ("..." if len(asked) > _SHOWN_CONTEXT else "")
     model = retrieval.model or "none"
-    return f'{shown} entries from {retrieval.total} | semantic: {state} | context: "{asked}" | model: {model}'
+    total = retrieval.total + sum(entry.category not in KNOWLEDGE for entry in shown)  # memories are there by a pin
+    return f'{len(shown)} entries from {total} | semantic: {state} | context: "{asked}" | model: {model}'
 
 
 def _plain(text: str, most: int) -> str:
