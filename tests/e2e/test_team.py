@@ -149,9 +149,14 @@ def test_invitation_is_said_once_at_a_start_and_until_it_is_answered_in_status(
     again = bob.run_hook("session-start", {**event, "session_id": "two"}, RECOLLECT_MEMORY_EMBEDDING_ENABLED="false")
     assert "invites" not in again.stdout
     assert list(document(bob, "team", "status")["invited"]) == [BACKEND]
+    run(bob, "add", "pattern", PAGES)
+    shared = ("promote", "--to", BACKEND, content_hash(PAGES))
+    refused = "you have not accepted team:backend yet; `recollect team accept team:backend` takes its lessons in"
+    assert refused in run(bob, *shared, code=1)
 
     assert run(bob, "team", "decline", BACKEND).startswith("Declined team:backend.")
     assert document(bob, "team", "status")["invited"] == {}
+    assert "`recollect team accept team:backend` accepts it if you were invited" in run(bob, *shared, code=1)
     assert "has not accepted yet" in run(ann, "team", "member", BACKEND)
     assert run(bob, "team", "accept", BACKEND).startswith("Accepted team:backend.")
     assert len(document(bob, "search", "gateway")["hits"]) == 1

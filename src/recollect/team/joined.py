@@ -87,7 +87,12 @@ def scope_of(state: TeamState, name: str, least: str = READER) -> str:
         raise TeamError(f"{name[:80]!r} is no scope; scopes look like team:backend, and yours are {known}")
     scope = state.scopes.get(name)
     if scope is None:
-        again = "`recollect team sync` asks the server again, `recollect team scope NAME --create` makes one"
+        if name in state.invited:
+            raise TeamError(f"you have not accepted {name} yet; `recollect team accept {name}` takes its lessons in")
+        again = (
+            f"`recollect team accept {name}` accepts it if you were invited, `recollect team sync` asks the server"
+            " again, `recollect team scope NAME --create` makes one"
+        )
         raise TeamError(f"you are no member of {name} (your scopes are {known}); {again}")
     if not can(scope.role, least):
         raise TeamError(f"you are a {scope.role} of {name}, and this needs a {least}; ask an admin of {name}")
