@@ -236,6 +236,8 @@ def local_lines(text: str) -> Iterator[tuple[int, str, str]]:
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         name, colon, raw = line.partition(":")
         name = name.rstrip(" \t")
+        key = key_named(name) if "-" in name else None
+        name = key.name if key else name
         if colon and name not in seen and name.replace("_", "").replace(".", "").isalnum():
             seen.add(name)
             yield number, name, bare_value(raw)

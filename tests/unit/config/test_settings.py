@@ -523,6 +523,15 @@ def test_upper_case_is_accepted_for_thresholds_only(tmp_path):
     assert len(complaints(loaded)) == 1
 
 
+@pytest.mark.parametrize(("first", "second"), [("tech-debt", "tech_debt"), ("tech_debt", "tech-debt")])
+def test_category_of_a_setting_is_understood_by_any_of_its_names_in_the_local_file(tmp_path, first, second):
+    loaded = load(tmp_path, local=f"categories.{first}.enabled: false\n")
+    assert loaded.value("categories.tech_debt.enabled") is False
+    assert loaded.problems == []
+    both = load(tmp_path, local=f"triage.thresholds.{first}: 0.7\ntriage.thresholds.{second}: 0.9\n")
+    assert both.value("triage.thresholds.tech_debt") == 0.7, "the first line of a setting wins"
+
+
 # ---- files that cannot be used
 
 
