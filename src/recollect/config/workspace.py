@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from recollect.config import locations, project, trust
+from recollect.config import locations, project
 from recollect.config.settings import load_settings
 from recollect.errors import WriteRefused
 
@@ -95,6 +95,8 @@ class Workspace:
     @property
     def trust(self) -> str:
         """Return the user's answer about the project's repository, as `config.trust` names it."""
+        from recollect.config import trust
+
         return trust.trust_of(os.path.realpath(self.project_root), self.global_store, self.environment)
 
     def vouches_for(self, owner: str) -> bool:
@@ -105,6 +107,8 @@ class Workspace:
 
     def _vouches_for(self, folder: str) -> bool:
         if folder not in self._vouched:
+            from recollect.config import trust  # imported late: most prompts get nothing
+
             self._vouched[folder] = trust.is_vouched(folder, self.global_store, self.environment)
         return self._vouched[folder]
 

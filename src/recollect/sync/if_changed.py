@@ -12,7 +12,6 @@ import time
 from recollect.config import locations
 from recollect.domain.categories import KNOWLEDGE
 from recollect.errors import StillReading, StoreError, WriteRefused
-from recollect.sync.bounds import note_many, very_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,6 +104,8 @@ def sync_if_changed(
 
 def _refuse_very_many(engine: Engine, *, is_waited_for: bool) -> None:
     """Raise StillReading if a look at each memory file would take longer than somebody waits."""
+    from recollect.sync.bounds import note_many, very_many
+
     many = very_many(engine.workspace) if is_waited_for else 0
     if many:
         note_many(engine.store, engine.workspace, many)
