@@ -148,10 +148,11 @@ def _take(batch: Batch, as_json: bool) -> None:
     except StoreError as failure:
         batch.leave_to_journal(failure)
     except (RecollectError, KeyboardInterrupt) as error:
-        why = "interrupted" if isinstance(error, KeyboardInterrupt) else error
+        is_interrupted = isinstance(error, KeyboardInterrupt)
+        why = "interrupted" if is_interrupted else error
         safe = f"{len(batch.items):,} of {counted(len(batch.entries), 'entry is', 'entries are')} in the journal"
         failure = StorageError(f"{why}; {safe}, and the same command goes on from there")
-        if not batch.items:
+        if not batch.items and not is_interrupted:  # the first portion may be in the journal already
             failure.exit_code = _NOT_KEPT
         raise failure from None
     warn(dict.fromkeys([*(warning for item in batch.items for warning in item.noted.warnings), *batch.warnings]))
