@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recollect.errors import StoreConflict, StoreError
+from recollect.store import repeat
 from recollect.store.repeat import TRIES, repeated
 
 
@@ -41,3 +42,10 @@ def test_transaction_that_is_ended_each_time_says_how_often_and_keeps_the_cause(
 def test_transaction_that_fails_for_another_reason_is_not_run_again() -> None:
     with pytest.raises(StoreError, match=r"in the way$"):
         ended(1, error=StoreError)
+
+
+def test_transaction_whose_conflicts_take_long_to_be_told_is_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeat, "_ENOUGH", -1.0)
+    assert ended(1) == ([0, 1], 42)
+    with pytest.raises(StoreError, match="each of 2 times"):
+        ended(2)
