@@ -37,6 +37,8 @@ _SETTINGS = {
     "full_page_writes": "off",
     "max_connections": "200",
     "shared_buffers": "64MB",
+    # With a schema a test there are tens of thousands of tables, and nobody uses one for long.
+    "autovacuum": "off",
 }
 
 # Code of the process that ends the server: it waits for a lock that every worker holds as long as it lives, however

@@ -1605,25 +1605,20 @@ def test_no_term_is_taken_for_an_operator(store: Store, term: str) -> None:
     assert store.document_frequencies([term, "pelican"])[0]["pelican"] == 1
 
 
-@pytest.mark.parametrize("engine", sorted(ENGINES))
 @settings(
     max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(terms=st.lists(st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(HOSTILE), max_size=8))
-def test_no_terms_raise(engine: str, tmp_path_factory: pytest.TempPathFactory, terms: list[str]) -> None:
-    store = open_store(ENGINES[engine](tmp_path_factory.mktemp("hostile")), patience=0.1)
-    try:
-        store.put(bank(), [entry("a", "pelican and " + " ".join(terms))])
-        for match in store.text_matches(terms, EVERYWHERE, 5):
-            assert match.id == "a"
-        frequencies, entries = store.document_frequencies(terms)
-        assert all(0 <= count <= 1 for count in frequencies.values())
-        assert entries == (1 if terms else 0)
-        assert store.check() == []
-    finally:
-        store.close()
+def test_no_terms_raise(store: Store, terms: list[str]) -> None:
+    store.put(bank(), [entry("a", "pelican and " + " ".join(terms))])
+    for match in store.text_matches(terms, EVERYWHERE, 5):
+        assert match.id == "a"
+    frequencies, entries = store.document_frequencies(terms)
+    assert all(0 <= count <= 1 for count in frequencies.values())
+    assert entries == (1 if terms else 0)
+    assert store.check() == []
 
 
 def test_thousands_of_terms_are_one_question(store: Store) -> None:
