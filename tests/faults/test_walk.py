@@ -48,6 +48,11 @@ def test_a_fault_at_an_operation_of_a_command_loses_nothing(
             check(stage, scene, known, fault, at, by_doctor=True)
 
 
+def test_a_store_that_is_behind_is_no_reason_to_say_that_a_lesson_names_no_file(stage: Stage) -> None:
+    scene = next(scene for scene in SCENES if scene.name == "confirm lesson")
+    check(stage, scene, _reference(stage, scene), "full", 1)
+
+
 @pytest.mark.attack
 @every_scene
 @pytest.mark.parametrize("fault", FAULTS)

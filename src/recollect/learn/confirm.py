@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from recollect.domain.stored import Anchor, Anchored, StoredEntry
 from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
+from recollect.errors import StoreError
 from recollect.files.journal.kinds import ANCHORED
 from recollect.memories import write
 from recollect.memories.finish import finish
@@ -54,6 +55,8 @@ def confirm(engine: Engine, name: str) -> Confirmed:
     files = [moved.get(file, file) for file in dict.fromkeys([*named, *(anchor.file for anchor in known)])]
     anchors = take_anchors(engine.workspace.project_root, files)
     if not anchors and not known:
+        if engine.store.read_only and warnings:
+            raise StoreError(f"nothing was confirmed, as the store may not know which files are named: {warnings[0]}")
         return Confirmed(entry, NO_FILES, [], warnings)
     anchored = Anchored(entry.id, engine.project, anchors)
     warnings += _in_memory(engine, found, anchored, moved) if found.memory else _in_journal(engine, anchored)
