@@ -207,6 +207,14 @@ def test_long_list_is_cut_and_says_how_to_see_the_rest(world: World) -> None:
     assert len(json.loads(world.run("list", "--json").stdout)["memories"]) == 53
 
 
+def test_table_of_a_terminal_can_be_had_in_a_pipe(world: World) -> None:
+    put(world, "use-sqlite")
+    (line,) = world.run("list", "--table").stdout.splitlines()
+    assert "\t" not in line
+    assert line.startswith("decision  ")
+    assert "There are no memories" not in world.run("list", "--table", "--tag", "none").stderr
+
+
 def test_list_of_nothing_says_why_and_how_to_begin(world: World) -> None:
     done = world.run("list")
     assert (done.returncode, done.stdout) == (0, ""), "in a pipe, each line is an entry"

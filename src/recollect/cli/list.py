@@ -85,6 +85,7 @@ def _moment(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option("--muted", is_flag=True, help="Only muted entries, in any state.")
 @click.option("--at-rest", is_flag=True, help="Only entries at rest: given in vain, and not unasked any more.")
 @click.option("--all", "everything", is_flag=True, help="All entries in all states, however many there are.")
+@click.option("--table", "as_table", is_flag=True, help="The table that a terminal has, also in a pipe.")
 @json_option
 @workspace_options
 def command(
@@ -95,6 +96,7 @@ def command(
     muted: bool,
     at_rest: bool,
     everything: bool,
+    as_table: bool,
     as_json: bool,
     workspace: Workspace,
 ) -> None:
@@ -107,6 +109,7 @@ def command(
     problems: list[str] = []
     entries = listed(workspace, problems, memories=category not in KNOWLEDGE, lessons=category not in PROJECT)
     state = _ALL if everything or muted else state
+    in_pipe = not (as_table or is_terminal(sys.stdout))
     silent = frozenset(marked_ids(workspace.journal, MUTED, workspace.identity, ALL))
     resting = resting_since(workspace)
     chosen = [each for each in entries if category in (None, each.category) and state in (_ALL, each.status)]
@@ -123,12 +126,11 @@ def command(
     if not chosen:
         state = "resting" if at_rest else "muted" if muted else state
         nothing = _nothing(workspace, category, state, is_narrowed=bool(tags or since))
-        click.echo(nothing, err=not is_terminal(sys.stdout))
+        click.echo(nothing, err=in_pipe)
         return
     shown = chosen if everything else chosen[:_MOST_SHOWN]
     states = {**dict.fromkeys(resting, "at rest"), **dict.fromkeys(silent, "muted")}
     rows = [_row(entry, states.get(entry.id, "")) for entry in shown]
-    in_pipe = not is_terminal(sys.stdout)
     click.echo("\n".join(map(_tabbed, rows) if in_pipe else _lines(rows, _shared_slugs(entries))))
     if at_rest:
         click.echo("\n`recollect unmute NAME` gives one again; so does a pin, or opening it in a session.", err=in_pipe)

@@ -75,7 +75,7 @@ def _named(name: str, given: str) -> list[str] | None:
 
 
 def _list(name: str, given: str) -> list[str] | None:
-    found = [name]
+    found = [name, "--table"]
     for word in given.lower().split():
         if word in (*STATUSES, _ALL) and "--state" not in found:
             found += ["--state", word]

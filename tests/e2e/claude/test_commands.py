@@ -129,6 +129,7 @@ def test_what_only_prints_is_printed_without_a_turn_of_the_model(client: Client)
     assert client.recollect("status").stdout.splitlines()[0] in status
     assert "No error: recollect has answered by itself, so the model was not asked." in status
     assert "Advisory locks keep importers apart" in listed
+    assert "\t" not in listed, "a person reads it"
     assert "Advisory locks keep importers apart" in searched
     assert "retrieval.max_inject" in settings
     assert asked == "MODEL"  # which has to find out what is meant
