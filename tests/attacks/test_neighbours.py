@@ -126,7 +126,7 @@ def test_key_is_in_no_cookie_and_opens_nothing_once_its_server_has_ended(world: 
 
 
 def test_no_server_has_the_name_of_one_before(world: World) -> None:
-    """What somebody leaves in a browser while they have the port stays with the names that were known then."""
+    """Leave nothing in a browser, for whoever has the port, but at the names that were known then."""
     said: list[dict[str, str]] = []
     for _ in range(2):
         process = world.start("ui", "--json", encoding="utf-8")

@@ -352,7 +352,7 @@ def test_duplicate_from_a_clock_that_is_behind_changes_no_field_of_a_colleagues_
 
 
 def test_line_of_somebody_else_with_the_same_id_is_not_ones_own(office: Office) -> None:
-    """Who has seen a line says it again, where a restored server lacks it: its author must hear that he did not."""
+    """Say a line of somebody else again, where a restored server lacks it: its author hears that he did not."""
     text, mallory = office.hers(), office.another_writer.log
     known = office.ann.related(SCOPE, [content_hash(text)])[0]
     same, other = TeamLine(known.id, known.body), TeamLine(known.id, {"observed": content_hash(text)})

@@ -314,7 +314,7 @@ def test_laptop_sends_again_what_a_restored_server_lacks_in_its_order(
 
 
 def test_nobody_takes_the_ids_of_lines_that_a_restored_server_lacks(team: Team, ann: Laptop, bob: Laptop) -> None:
-    """Who had pulled them knows them, and may come first."""
+    """Use ids that were pulled before, ahead of their author."""
     ann.share(JITTER)
     meet(ann, bob)
     ann.edit(JITTER, f"{JITTER} Always.")

@@ -56,7 +56,7 @@ def confirm(engine: Engine, name: str) -> Confirmed:
     anchors = take_anchors(engine.workspace.project_root, files)
     if not anchors and not known:
         if engine.store.read_only and warnings:
-            raise StoreError(f"nothing was confirmed, as the store may not know which files are named: {warnings[0]}")
+            raise StoreError(f"{entry.id} was not confirmed; which files it names may be unknown: {warnings[0]}")
         return Confirmed(entry, NO_FILES, [], warnings)
     anchored = Anchored(entry.id, engine.project, anchors)
     warnings += _in_memory(engine, found, anchored, moved) if found.memory else _in_journal(engine, anchored)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # In seconds: a file written so lately may be written again without a new modification time.
 _SETTLED_AFTER = 2.0
 
-# How many entries of a large bank are stored between two looks at the clock, and how many characters, about.
+# Entries of a large bank that are stored between two looks at the clock, and their characters, about.
 _SLICE = 500
 _SLICE_SIZE = 512 * 1024
 _GONE = "gone"

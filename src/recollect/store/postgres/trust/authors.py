@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from recollect.store.postgres.team_schema import AS_OWNER
 
-# What `append_lines` says of a line whose id somebody else has used, who must have seen it before the server lost it.
+# Refuses a line whose id somebody else has used, who must have seen it before the server lost it.
 TAKEN_ID = "taken-id"
 
 AUTHORS = (
